@@ -1,0 +1,1 @@
+//! Measuring: metrics, experiments over splits and seeds, run folders.

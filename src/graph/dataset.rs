@@ -1,0 +1,256 @@
+//! A graph with its features, labels and splits, validated once.
+
+use super::{Features, Graph, Labels, Repairs, Split};
+use crate::error::{Error, Result};
+
+/// Everything a model learns from. [`Dataset::new`] is the only way to make one, so what holds there
+/// holds everywhere: sizes agree, numbers are finite, splits are disjoint sets of labelled nodes.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    name: String,
+    graph: Graph,
+    features: Features,
+    labels: Labels,
+    node_ids: Option<Vec<String>>,
+    splits: Vec<Split>,
+    warnings: Vec<String>,
+}
+
+/// The parts of a [`Dataset`] before they are checked against each other.
+#[derive(Clone, Debug)]
+pub struct DatasetParts {
+    /// How the data is called in tables and run folders.
+    pub name: String,
+    /// The graph.
+    pub graph: Graph,
+    /// What was repaired while the graph was built.
+    pub repairs: Repairs,
+    /// One row per node.
+    pub features: Features,
+    /// One class, or unknown, per node.
+    pub labels: Labels,
+    /// The user's own names of the nodes; `None` when they are 0, 1, 2, …
+    pub node_ids: Option<Vec<String>>,
+    /// Fixed splits that come with the data; may be empty.
+    pub splits: Vec<Split>,
+}
+
+impl Dataset {
+    /// Checks the parts against each other and counts what was repaired.
+    pub fn new(parts: DatasetParts) -> Result<Self> {
+        let DatasetParts { name, graph, repairs, features, labels, node_ids, splits } = parts;
+        let num_nodes = graph.num_nodes();
+        if num_nodes == 0 {
+            return Err(Error::data("the graph has no nodes", "check that the right file was given"));
+        }
+        same_size("rows of features", features.num_nodes(), num_nodes)?;
+        same_size("labels", labels.len(), num_nodes)?;
+        if let Some(ids) = &node_ids {
+            same_size("node ids", ids.len(), num_nodes)?;
+        }
+        features.check_finite()?;
+        for (index, split) in splits.iter().enumerate() {
+            split.validate(&labels).map_err(|error| match error {
+                Error::Data { problem, remedy } => Error::data(format!("split {index}: {problem}"), remedy),
+                other => other,
+            })?;
+        }
+        let warnings = warnings(&graph, repairs, &features);
+        Ok(Dataset { name, graph, features, labels, node_ids, splits, warnings })
+    }
+
+    /// How the data is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The features.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// The labels.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// The splits that came with the data.
+    pub fn splits(&self) -> &[Split] {
+        &self.splits
+    }
+
+    /// The user's own names of the nodes, if they are not plain numbers.
+    pub fn node_ids(&self) -> Option<&[String]> {
+        self.node_ids.as_deref()
+    }
+
+    /// A node's name as the user wrote it.
+    pub fn node_id(&self, node: usize) -> String {
+        self.node_ids.as_ref().map_or_else(|| node.to_string(), |ids| ids[node].clone())
+    }
+
+    /// Number of nodes.
+    pub fn num_nodes(&self) -> usize {
+        self.graph.num_nodes()
+    }
+
+    /// Number of classes.
+    pub fn num_classes(&self) -> usize {
+        self.labels.num_classes()
+    }
+
+    /// What was repaired or looks odd; the command line prints these.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Refuses data that no classifier can be trained on.
+    pub fn check_trainable(&self) -> Result<()> {
+        let present = self.labels.class_sizes().iter().filter(|&&size| size > 0).count();
+        match present {
+            0 => Err(Error::data("no node has a label", "add a label table; training needs labelled nodes")),
+            1 => Err(Error::data(
+                "all labelled nodes have the same class",
+                "a classifier needs at least two classes",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same data with other splits.
+    pub fn with_splits(self, splits: Vec<Split>) -> Result<Self> {
+        let warnings = self.warnings.clone();
+        let mut dataset = Self::new(DatasetParts { splits, ..self.into_parts() })?;
+        dataset.warnings = warnings;
+        Ok(dataset)
+    }
+
+    /// The same nodes under another graph: what an attack returns.
+    pub fn with_graph(self, graph: Graph) -> Result<Self> {
+        Self::new(DatasetParts { graph, ..self.into_parts() })
+    }
+
+    /// The nodes named (ascending, without repeats) and the edges among them.
+    pub fn subset(&self, nodes: &[u32]) -> Result<Self> {
+        let mut number = vec![None; self.num_nodes()];
+        for (new, &old) in nodes.iter().enumerate() {
+            number[old as usize] = Some(new as u32);
+        }
+        let (edges, weights): (Vec<_>, Vec<_>) = self
+            .graph
+            .weighted_edges()
+            .filter_map(|(a, b, w)| Some(((number[a as usize]?, number[b as usize]?), w)))
+            .unzip();
+        let weights = self.graph.weights().map(|_| weights.as_slice());
+        let (graph, repairs) = Graph::build(nodes.len(), &edges, weights, self.graph.is_directed())?;
+        let renumber = |part: &[u32]| part.iter().filter_map(|&n| number[n as usize]).collect();
+        let splits = self.splits.iter().map(|split| Split {
+            train: renumber(&split.train),
+            val: renumber(&split.val),
+            test: renumber(&split.test),
+        });
+        Self::new(DatasetParts {
+            name: self.name.clone(),
+            graph,
+            repairs,
+            features: self.features.select(nodes),
+            labels: self.labels.select(nodes),
+            node_ids: Some(nodes.iter().map(|&n| self.node_id(n as usize)).collect()),
+            splits: splits.collect(),
+        })
+    }
+
+    /// The parts, to build another dataset from.
+    pub fn into_parts(self) -> DatasetParts {
+        DatasetParts {
+            name: self.name,
+            graph: self.graph,
+            repairs: Repairs::default(),
+            features: self.features,
+            labels: self.labels,
+            node_ids: self.node_ids,
+            splits: self.splits,
+        }
+    }
+}
+
+fn same_size(what: &str, found: usize, num_nodes: usize) -> Result<()> {
+    if found == num_nodes {
+        return Ok(());
+    }
+    Err(Error::data(
+        format!("{found} {what} for {num_nodes} nodes"),
+        "features, labels and graph must describe the same nodes",
+    ))
+}
+
+fn warnings(graph: &Graph, repairs: Repairs, features: &Features) -> Vec<String> {
+    let isolated = (0..graph.num_nodes()).filter(|&n| graph.degree(n) == 0).count();
+    let mut warnings = Vec::new();
+    let mut say = |count: usize, one: &str, many: &str, consequence: &str| {
+        if count > 0 {
+            warnings.push(format!("{count} {}{consequence}", if count == 1 { one } else { many }));
+        }
+    };
+    say(repairs.self_loops, "self loop", "self loops", " dropped");
+    say(repairs.duplicates, "duplicate edge", "duplicate edges", " dropped");
+    if !graph.is_directed() {
+        say(isolated, "node has", "nodes have", " no edges");
+    }
+    if features.dim() == 0 {
+        warnings.push("there are no features: models see the edges only".to_string());
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Mat;
+
+    fn parts() -> DatasetParts {
+        let (graph, repairs) = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 2)]).unwrap();
+        DatasetParts {
+            name: "toy".into(),
+            graph,
+            repairs,
+            features: Features::Dense(Mat::from_fn(4, 2, |r, c| (r + c) as f32)),
+            labels: Labels::from_numbers(&[0, 1, 0, 1]).unwrap(),
+            node_ids: None,
+            splits: vec![Split { train: vec![0, 1], val: vec![2], test: vec![3] }],
+        }
+    }
+
+    #[test]
+    fn repairs_and_isolated_nodes_are_reported() {
+        let dataset = Dataset::new(parts()).unwrap();
+        assert_eq!(dataset.warnings(), ["1 self loop dropped", "1 node has no edges"]);
+    }
+
+    #[test]
+    fn sizes_must_agree() {
+        let error = Dataset::new(DatasetParts { features: Features::none(3), ..parts() });
+        assert!(error.unwrap_err().to_string().starts_with("3 rows of features for 4 nodes"));
+    }
+
+    #[test]
+    fn one_class_cannot_be_trained_on() {
+        let labels = Labels::from_numbers(&[0; 4]).unwrap();
+        let dataset = Dataset::new(DatasetParts { labels, splits: vec![], ..parts() }).unwrap();
+        assert!(dataset.check_trainable().is_err());
+    }
+
+    #[test]
+    fn a_subset_keeps_edges_ids_and_labels() {
+        let dataset = Dataset::new(DatasetParts { splits: vec![], ..parts() }).unwrap();
+        let subset = dataset.subset(&[1, 2, 3]).unwrap();
+        assert_eq!(subset.graph().edges().collect::<Vec<_>>(), [(0, 1)]);
+        assert_eq!(subset.node_id(0), "1");
+        assert_eq!(subset.labels().get(2), Some(1));
+    }
+}

@@ -1,0 +1,16 @@
+//! Graphs and what belongs to them: features, labels, splits; heterophily; normalisation.
+
+pub mod components;
+mod dataset;
+mod features;
+pub mod heterophily;
+mod labels;
+pub mod normalise;
+mod split;
+mod topology;
+
+pub use dataset::{Dataset, DatasetParts};
+pub use features::Features;
+pub use labels::Labels;
+pub use split::Split;
+pub use topology::{Graph, Repairs};

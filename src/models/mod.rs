@@ -1,0 +1,37 @@
+//! Node classifiers, one file each, all of the same shape: config, fitted model, `fit`, `predict`, tests.
+//!
+//! A config is a plain struct with defaults; `fit` learns from a [`Task`], which holds training and
+//! validation labels only, and returns a separate fitted type. `predict` takes the graph explicitly, so
+//! whether a model is attacked before training (poisoning) or after it (evasion) can be read off the call.
+
+mod registry;
+mod task;
+pub mod training;
+
+pub use registry::{ModelKind, SearchSpace, kind, kinds};
+pub use task::{Labelled, Task};
+
+use std::collections::BTreeMap;
+
+use crate::error::Result;
+use crate::graph::{Features, Graph};
+use crate::linalg::Mat;
+use training::Session;
+
+/// Named tensors: the learned state of a model, as it is written to `weights.safetensors`.
+pub type Tensors = BTreeMap<String, Mat>;
+
+/// The settings of a model, ready to learn.
+pub trait ModelConfig: Send + Sync {
+    /// Learns from the training and validation nodes of a task. Same task, settings and seed: same bits.
+    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>>;
+}
+
+/// A model that has learned.
+pub trait NodeClassifier: Send + Sync {
+    /// Class probabilities `[num_nodes, num_classes]` on any graph whose features have the training columns.
+    fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat>;
+
+    /// Everything that [`ModelKind::load`] needs, beside the settings, to predict the same again.
+    fn tensors(&self) -> Tensors;
+}

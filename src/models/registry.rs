@@ -1,0 +1,46 @@
+//! The list of models that the command line, suites and reports know by name.
+
+use toml::Table;
+
+use super::{ModelConfig, NodeClassifier, Tensors};
+use crate::error::{Error, Result};
+
+/// A model as the command line knows it.
+pub struct ModelKind {
+    /// The name given to `--model`.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Every setting with its default; sub-tables hold dotted settings.
+    pub defaults: fn() -> Table,
+    /// Reads settings (a complete table) and checks their ranges.
+    pub build: fn(&Table) -> Result<Box<dyn ModelConfig>>,
+    /// Restores a fitted model from its settings and tensors.
+    pub load: fn(&Table, &Tensors) -> Result<Box<dyn NodeClassifier>>,
+    /// What `lhs tune` searches.
+    pub search: fn() -> Vec<(&'static str, SearchSpace)>,
+}
+
+/// The values that a setting may take in a search.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SearchSpace {
+    /// One of these.
+    Choice(Vec<toml::Value>),
+    /// Between two numbers, evenly.
+    Uniform(f64, f64),
+    /// Between two positive numbers, evenly in the logarithm.
+    LogUniform(f64, f64),
+}
+
+/// All models, in the order in which they are listed.
+pub fn kinds() -> &'static [ModelKind] {
+    &[]
+}
+
+/// The model of that name; the error names the nearest one.
+pub fn kind(name: &str) -> Result<&'static ModelKind> {
+    kinds().iter().find(|kind| kind.name == name).ok_or_else(|| {
+        let names: Vec<&str> = kinds().iter().map(|kind| kind.name).collect();
+        Error::setting("model", format!("there is no model `{name}`"), crate::error::nearest(name, &names))
+    })
+}
