@@ -161,6 +161,27 @@ pub(crate) fn map_rows(x: &Mat, f: impl Fn(&[f32], &mut [f32]) + Sync) -> Mat {
     out
 }
 
+/// Fills each row from the same row of two matrices.
+pub(crate) fn fill_from_rows(a: &Mat, b: &Mat, f: impl Fn(&[f32], &[f32], &mut [f32]) + Sync) -> Mat {
+    assert_eq!(a.shape(), b.shape(), "shapes must agree");
+    let mut out = Mat::scratch(a.rows(), a.cols());
+    let cols = a.cols();
+    fill_rows(out.as_mut_slice(), cols, cols, |first, part| {
+        vectorised(
+            #[inline(always)]
+            || {
+                let (a, b) = (&a.as_slice()[first * cols..], &b.as_slice()[first * cols..]);
+                for ((out, a), b) in
+                    part.chunks_exact_mut(cols).zip(a.chunks_exact(cols)).zip(b.chunks_exact(cols))
+                {
+                    f(a, b, out);
+                }
+            },
+        )
+    });
+    out
+}
+
 /// Sum of all entries, in double precision over fixed chunks.
 pub(crate) fn sum(x: &Mat) -> f32 {
     let blocks = x.len().div_ceil(BLOCK);

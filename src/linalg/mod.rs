@@ -1,5 +1,6 @@
 //! Dense and sparse kernels. Nothing in here knows what a graph is.
 
+pub(crate) mod contrast;
 pub(crate) mod elementwise;
 mod gemm;
 mod mat;
