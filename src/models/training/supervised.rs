@@ -58,6 +58,9 @@ impl<N: Network> Objective for Supervised<'_, N> {
     }
 
     fn score(&self, parameters: &[Var]) -> Option<Score> {
+        if self.val.nodes.is_empty() {
+            return None;
+        }
         let scores = self.network.scores(parameters, None).gather_rows(&self.val.nodes);
         let right = (0..scores.rows())
             .filter(|&row| argmax(scores.value().row(row)) == self.val.classes[row] as usize)
