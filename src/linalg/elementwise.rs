@@ -1,4 +1,7 @@
 //! Entry by entry: maps, broadcasts and sums.
+//!
+//! The functions given are copied into the inner loop (`let f = f`) and should own what they capture (`move`):
+//! what is read through a reference might be overwritten by the loop, and would keep it from being vectorised.
 
 use super::Mat;
 use super::parallel::{fill_rows, map_chunks};
@@ -8,13 +11,14 @@ use super::simd::{self, vectorised};
 const BLOCK: usize = 1 << 12;
 
 /// `f(x)` of every entry.
-pub(crate) fn map(x: &Mat, f: impl Fn(f32) -> f32 + Sync) -> Mat {
+pub(crate) fn map(x: &Mat, f: impl Fn(f32) -> f32 + Sync + Copy) -> Mat {
     let mut out = Mat::scratch(x.rows(), x.cols());
     let input = x.as_slice();
     fill_blocks(out.as_mut_slice(), |first, part| {
         vectorised(
             #[inline(always)]
             || {
+                let f = f;
                 for (out, x) in part.iter_mut().zip(&input[first..]) {
                     *out = f(*x);
                 }
@@ -25,7 +29,7 @@ pub(crate) fn map(x: &Mat, f: impl Fn(f32) -> f32 + Sync) -> Mat {
 }
 
 /// `f(a, b)` of every pair of entries.
-pub(crate) fn zip(a: &Mat, b: &Mat, f: impl Fn(f32, f32) -> f32 + Sync) -> Mat {
+pub(crate) fn zip(a: &Mat, b: &Mat, f: impl Fn(f32, f32) -> f32 + Sync + Copy) -> Mat {
     assert_eq!(a.shape(), b.shape(), "shapes must agree");
     let mut out = Mat::scratch(a.rows(), a.cols());
     let (left, right) = (a.as_slice(), b.as_slice());
@@ -33,6 +37,7 @@ pub(crate) fn zip(a: &Mat, b: &Mat, f: impl Fn(f32, f32) -> f32 + Sync) -> Mat {
         vectorised(
             #[inline(always)]
             || {
+                let f = f;
                 for ((out, a), b) in part.iter_mut().zip(&left[first..]).zip(&right[first..]) {
                     *out = f(*a, *b);
                 }
@@ -58,16 +63,19 @@ pub(crate) fn add_to(a: &mut Mat, b: &Mat) {
     });
 }
 
-/// `f(index, entry)` of every entry, where `index` counts row-major from 0.
-pub(crate) fn map_indexed(x: &Mat, f: impl Fn(u32, f32) -> f32 + Sync) -> Mat {
+/// `f(index, entry)` of every entry, where `index` counts row-major from 0 (modulo 2^32).
+pub(crate) fn map_indexed(x: &Mat, f: impl Fn(u32, f32) -> f32 + Sync + Copy) -> Mat {
     let mut out = Mat::scratch(x.rows(), x.cols());
     let input = x.as_slice();
     fill_blocks(out.as_mut_slice(), |first, part| {
         vectorised(
             #[inline(always)]
             || {
-                for ((offset, out), x) in (0u32..).zip(part.iter_mut()).zip(&input[first..]) {
-                    *out = f(first as u32 + offset, *x);
+                let f = f;
+                // A plain counted loop: the compiler does not vectorise a zip with an open range.
+                let input = &input[first..first + part.len()];
+                for place in 0..part.len() {
+                    part[place] = f((first as u32).wrapping_add(place as u32), input[place]);
                 }
             },
         )
@@ -85,7 +93,7 @@ fn fill_blocks(buffer: &mut [f32], fill: impl Fn(usize, &mut [f32]) + Sync) {
 }
 
 /// `f(x_ij, v_j)`: a row vector `[1,n]` against every row.
-pub(crate) fn zip_row(x: &Mat, row: &Mat, f: impl Fn(f32, f32) -> f32 + Sync) -> Mat {
+pub(crate) fn zip_row(x: &Mat, row: &Mat, f: impl Fn(f32, f32) -> f32 + Sync + Copy) -> Mat {
     assert_eq!((1, x.cols()), row.shape(), "a row vector per column of {:?}", x.shape());
     let mut out = Mat::scratch(x.rows(), x.cols());
     let (cols, vector) = (x.cols(), row.as_slice());
@@ -93,6 +101,7 @@ pub(crate) fn zip_row(x: &Mat, row: &Mat, f: impl Fn(f32, f32) -> f32 + Sync) ->
         vectorised(
             #[inline(always)]
             || {
+                let f = f;
                 let input = &x.as_slice()[first * cols..];
                 for (out, x) in part.chunks_exact_mut(cols).zip(input.chunks_exact(cols)) {
                     for ((out, x), v) in out.iter_mut().zip(x).zip(vector) {
@@ -106,7 +115,7 @@ pub(crate) fn zip_row(x: &Mat, row: &Mat, f: impl Fn(f32, f32) -> f32 + Sync) ->
 }
 
 /// `f(x_ij, v_i)`: a column vector `[m,1]` against every column.
-pub(crate) fn zip_col(x: &Mat, col: &Mat, f: impl Fn(f32, f32) -> f32 + Sync) -> Mat {
+pub(crate) fn zip_col(x: &Mat, col: &Mat, f: impl Fn(f32, f32) -> f32 + Sync + Copy) -> Mat {
     assert_eq!((x.rows(), 1), col.shape(), "a column vector per row of {:?}", x.shape());
     let mut out = Mat::scratch(x.rows(), x.cols());
     let (cols, vector) = (x.cols(), col.as_slice());
@@ -114,6 +123,7 @@ pub(crate) fn zip_col(x: &Mat, col: &Mat, f: impl Fn(f32, f32) -> f32 + Sync) ->
         vectorised(
             #[inline(always)]
             || {
+                let f = f;
                 let input = x.as_slice()[first * cols..].chunks_exact(cols);
                 for ((out, x), v) in part.chunks_exact_mut(cols).zip(input).zip(&vector[first..]) {
                     for (out, x) in out.iter_mut().zip(x) {
@@ -127,13 +137,14 @@ pub(crate) fn zip_col(x: &Mat, col: &Mat, f: impl Fn(f32, f32) -> f32 + Sync) ->
 }
 
 /// One number per row: `[m,n] -> [m,1]`.
-pub(crate) fn reduce_rows(x: &Mat, f: impl Fn(&[f32]) -> f32 + Sync) -> Mat {
+pub(crate) fn reduce_rows(x: &Mat, f: impl Fn(&[f32]) -> f32 + Sync + Copy) -> Mat {
     let mut out = Mat::scratch(x.rows(), 1);
     let cols = x.cols();
     fill_rows(out.as_mut_slice(), 1, cols / 4 + 1, |first, part| {
         vectorised(
             #[inline(always)]
             || {
+                let f = f;
                 for (offset, out) in part.iter_mut().enumerate() {
                     *out = f(&x.as_slice()[(first + offset) * cols..][..cols]);
                 }
@@ -144,13 +155,14 @@ pub(crate) fn reduce_rows(x: &Mat, f: impl Fn(&[f32]) -> f32 + Sync) -> Mat {
 }
 
 /// Replaces every row by a function of it.
-pub(crate) fn map_rows(x: &Mat, f: impl Fn(&[f32], &mut [f32]) + Sync) -> Mat {
+pub(crate) fn map_rows(x: &Mat, f: impl Fn(&[f32], &mut [f32]) + Sync + Copy) -> Mat {
     let mut out = Mat::scratch(x.rows(), x.cols());
     let cols = x.cols();
     fill_rows(out.as_mut_slice(), cols, cols, |first, part| {
         vectorised(
             #[inline(always)]
             || {
+                let f = f;
                 let input = &x.as_slice()[first * cols..];
                 for (out, x) in part.chunks_exact_mut(cols).zip(input.chunks_exact(cols)) {
                     f(x, out);
@@ -162,7 +174,7 @@ pub(crate) fn map_rows(x: &Mat, f: impl Fn(&[f32], &mut [f32]) + Sync) -> Mat {
 }
 
 /// Fills each row from the same row of two matrices.
-pub(crate) fn fill_from_rows(a: &Mat, b: &Mat, f: impl Fn(&[f32], &[f32], &mut [f32]) + Sync) -> Mat {
+pub(crate) fn fill_from_rows(a: &Mat, b: &Mat, f: impl Fn(&[f32], &[f32], &mut [f32]) + Sync + Copy) -> Mat {
     assert_eq!(a.shape(), b.shape(), "shapes must agree");
     let mut out = Mat::scratch(a.rows(), a.cols());
     let cols = a.cols();
@@ -170,6 +182,7 @@ pub(crate) fn fill_from_rows(a: &Mat, b: &Mat, f: impl Fn(&[f32], &[f32], &mut [
         vectorised(
             #[inline(always)]
             || {
+                let f = f;
                 let (a, b) = (&a.as_slice()[first * cols..], &b.as_slice()[first * cols..]);
                 for ((out, a), b) in
                     part.chunks_exact_mut(cols).zip(a.chunks_exact(cols)).zip(b.chunks_exact(cols))

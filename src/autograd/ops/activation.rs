@@ -19,7 +19,7 @@ impl Var {
 
     /// `a` where the sign is positive, `slope * a` elsewhere: linear in `a`, which makes it its own backward.
     fn gate(&self, sign: &Rc<Mat>, slope: f32) -> Var {
-        let value = zip(self.value(), sign, |a, s| if s > 0.0 { a } else { slope * a });
+        let value = zip(self.value(), sign, move |a, s| if s > 0.0 { a } else { slope * a });
         let sign = Rc::clone(sign);
         Var::from_op(value, [self], [Box::new(move |g, _, _| g.gate(&sign, slope))])
     }

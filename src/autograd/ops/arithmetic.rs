@@ -39,13 +39,13 @@ impl Var {
 
     /// `factor * a`.
     pub fn scale(&self, factor: f32) -> Var {
-        let value = map(self.value(), |a| factor * a);
+        let value = map(self.value(), move |a| factor * a);
         Var::from_op(value, [self], [Box::new(move |g, _, _| g.scale(factor))])
     }
 
     /// `a + number`.
     pub fn add_scalar(&self, number: f32) -> Var {
-        let value = map(self.value(), |a| a + number);
+        let value = map(self.value(), move |a| a + number);
         Var::from_op(value, [self], [Box::new(|g, _, _| g.clone())])
     }
 
@@ -54,7 +54,7 @@ impl Var {
         let value = if exponent == -0.5 {
             map(self.value(), |a| 1.0 / a.sqrt())
         } else {
-            map(self.value(), |a| a.powf(exponent))
+            map(self.value(), move |a| a.powf(exponent))
         };
         Var::from_op(
             value,

@@ -48,7 +48,7 @@ fn cosine(x: &[f32], target: &[f32]) -> (f32, f32) {
 
 /// `-factor * gamma * (1 - c)^(gamma - 1) * (t - c u) / |x|` with `u = x / |x|`, row by row.
 fn fused_gradient(x: &Mat, targets: &Mat, gamma: f32, factor: f32) -> Var {
-    Var::constant(fill_from_rows(x, targets, |x, target, out| {
+    Var::constant(fill_from_rows(x, targets, move |x, target, out| {
         let inverse = 1.0 / (simd::dot(x, x) + TINY).sqrt();
         let cosine = simd::dot(x, target) * inverse;
         let slope = -factor * gamma * (1.0 - cosine).max(0.0).powf(gamma - 1.0) * inverse;
