@@ -87,9 +87,7 @@ fn planetoid_files_equal_the_npz() {
 #[test]
 fn geom_gcn_folders_equal_the_npz() {
     let Some(data) = data() else { return };
-    for (name, folder) in
-        [("texas", "texas"), ("cornell", "cornell"), ("wisconsin", "wisconsin"), ("actor", "film")]
-    {
+    for (name, folder) in [("texas", "texas"), ("wisconsin", "wisconsin"), ("actor", "film")] {
         let expected = load_plain(&data.join(format!("{name}.npz")));
         let source = data.join("raw/geom-gcn/new_data").join(folder);
         let dataset = load_plain(&source);
@@ -111,6 +109,23 @@ fn geom_gcn_folders_equal_the_npz() {
             "{error}"
         );
     }
+}
+
+/// In the raw data, the table of Cornell's nodes is that of Texas, byte for byte, and the edges number the
+/// nodes otherwise than the `.npz` does. So only what numbering and features do not touch can be compared.
+#[test]
+fn geom_gcns_cornell_has_the_shape_of_the_npz() {
+    let Some(data) = data() else { return };
+    let expected = load_plain(&data.join("cornell.npz"));
+    let dataset = load_plain(&data.join("raw/geom-gcn/new_data/cornell"));
+    let degrees = |dataset: &Dataset| {
+        let mut degrees: Vec<_> = (0..dataset.num_nodes()).map(|n| dataset.graph().degree(n)).collect();
+        degrees.sort_unstable();
+        degrees
+    };
+    assert_eq!(degrees(&dataset), degrees(&expected));
+    assert_eq!(dataset.features().dim(), expected.features().dim());
+    assert_eq!(dataset.splits(), expected.splits());
 }
 
 #[test]

@@ -93,11 +93,11 @@ impl Nodes {
                 node,
                 line.place,
                 form.entries(&line, features)?,
-                line.number(class, "a class number")?,
+                line.number::<i64>(class, "a class number")?,
             ));
         }
-        let mut by_node: Vec<Option<(Vec<(u32, f32)>, i64)>> = vec![None; rows.len()];
         let num_nodes = rows.len();
+        let mut by_node = vec![None; num_nodes];
         for (node, place, entries, class) in rows {
             match by_node.get_mut(node) {
                 Some(slot @ None) => *slot = Some((entries, class)),

@@ -407,4 +407,4 @@ fn opcode_name(code: u8) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
