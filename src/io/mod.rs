@@ -5,7 +5,7 @@ pub mod fetch;
 pub mod geom_gcn;
 pub mod npy;
 pub mod npz;
-
+mod pickle;
 pub mod planetoid;
 pub mod tables;
 
