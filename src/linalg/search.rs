@@ -15,6 +15,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
+use super::tall::view;
 use super::{Mat, Pattern, SparseMat};
 
 /// Query rows per strip, the unit of parallel work.
@@ -62,10 +63,6 @@ pub fn neighbours_between(
         })
         .collect();
     collect_rows(queries.rows(), base.rows(), found.into_iter().flatten())
-}
-
-fn view(mat: &Mat) -> MatRef<'_, f32> {
-    MatRef::from_row_major_slice(mat.as_slice(), mat.rows(), mat.cols())
 }
 
 /// Shows the whole base to one strip of queries.
