@@ -2,11 +2,13 @@
 
 mod eigen;
 mod mat;
+mod ridge;
 mod search;
 mod sparse;
 mod tall;
 
 pub use eigen::{EigenOptions, Eigenpairs, SymmetricOperator, leading_eigenpairs};
 pub use mat::{Mat, release_buffers};
+pub use ridge::{Ridge, hat_diagonal};
 pub use search::{neighbours, neighbours_between};
 pub use sparse::{Pattern, SparseMat};

@@ -48,32 +48,41 @@ pub(super) fn gram(a: &Mat) -> Small {
 }
 
 /// The results for fixed chunks of `rows` rows, given by start and length, in order.
-fn by_chunks<T: Send>(rows: usize, work: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
+pub(super) fn by_chunks<T: Send>(rows: usize, work: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
     let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
     starts.into_par_iter().map(|start| work(start, CHUNK.min(rows - start))).collect()
 }
 
 /// `A C` of a tall `[n, p]` and a small `[p, q]` matrix.
 pub(super) fn times(a: MatRef<'_, f32>, c: MatRef<'_, f64>) -> Mat {
-    let mut out = Mat::scratch(a.nrows(), c.ncols());
-    accumulate(&mut out, Accum::Replace, a, c, 1.0);
-    out
+    product(a, rounded(c).as_ref())
 }
 
 /// `out − A C`, in place.
 pub(super) fn subtract_times(out: &mut Mat, a: MatRef<'_, f32>, c: &Small) {
-    accumulate(out, Accum::Add, a, c.as_ref(), -1.0);
+    accumulate(out, Accum::Add, a, rounded(c.as_ref()).as_ref(), -1.0);
 }
 
-fn accumulate(out: &mut Mat, accum: Accum, a: MatRef<'_, f32>, c: MatRef<'_, f64>, factor: f32) {
-    let cols = c.ncols();
+/// `A B` of a tall `[n, p]` matrix and any other `[p, q]`.
+pub(super) fn product(a: MatRef<'_, f32>, b: MatRef<'_, f32>) -> Mat {
+    let mut out = Mat::scratch(a.nrows(), b.ncols());
+    accumulate(&mut out, Accum::Replace, a, b, 1.0);
+    out
+}
+
+/// A small matrix in single precision.
+pub(super) fn rounded(small: MatRef<'_, f64>) -> faer::Mat<f32> {
+    faer::Mat::from_fn(small.nrows(), small.ncols(), |row, col| small[(row, col)] as f32)
+}
+
+fn accumulate(out: &mut Mat, accum: Accum, a: MatRef<'_, f32>, b: MatRef<'_, f32>, factor: f32) {
+    let cols = b.ncols();
     if out.is_empty() {
         return;
     }
-    let c = faer::Mat::<f32>::from_fn(c.nrows(), cols, |row, col| c[(row, col)] as f32);
     out.as_mut_slice().par_chunks_mut(CHUNK * cols).enumerate().for_each(|(chunk, out)| {
         let rows = out.len() / cols;
         let view = MatMut::from_row_major_slice_mut(out, rows, cols);
-        matmul(view, accum, a.subrows(chunk * CHUNK, rows), &c, factor, Par::Seq);
+        matmul(view, accum, a.subrows(chunk * CHUNK, rows), b, factor, Par::Seq);
     });
 }
