@@ -194,15 +194,15 @@ impl Space {
     }
 }
 
-/// Eigenpairs of the projected operator, by descending magnitude.
-struct Ritz {
-    values: Vec<f64>,
-    vectors: Small,
+/// Eigenpairs of a small matrix (the projected operator), by descending magnitude.
+pub(super) struct Ritz {
+    pub values: Vec<f64>,
+    pub vectors: Small,
 }
 
 impl Ritz {
     /// `None` when the matrix is not finite.
-    fn of(matrix: MatRef<'_, f64>) -> Option<Self> {
+    pub fn of(matrix: MatRef<'_, f64>) -> Option<Self> {
         if !matrix.is_all_finite() {
             return None;
         }
@@ -299,8 +299,9 @@ fn failed(dim: usize, count: usize, iterations: usize) -> Eigenpairs {
     }
 }
 
-/// Makes the component of largest magnitude of every column positive (the first one of equals).
-fn fix_signs(vectors: &mut Mat) {
+/// Makes the component of largest magnitude of every column positive (the first one of equals); returns the
+/// factors, 1 or −1.
+pub(super) fn fix_signs(vectors: &mut Mat) -> Vec<f32> {
     let mut extreme = vec![0.0f32; vectors.cols()];
     for row in 0..vectors.rows() {
         for (extreme, &value) in extreme.iter_mut().zip(vectors.row(row)) {
@@ -309,11 +310,11 @@ fn fix_signs(vectors: &mut Mat) {
             }
         }
     }
+    let signs: Vec<f32> = extreme.into_iter().map(|value| 1f32.copysign(value)).collect();
     for row in 0..vectors.rows() {
-        for (value, extreme) in vectors.row_mut(row).iter_mut().zip(&extreme) {
-            *value *= 1f32.copysign(*extreme);
-        }
+        vectors.row_mut(row).iter_mut().zip(&signs).for_each(|(value, sign)| *value *= sign);
     }
+    signs
 }
 
 #[cfg(test)]

@@ -13,11 +13,13 @@ use faer::{MatRef, Par, Side};
 use rayon::prelude::*;
 
 use super::Mat;
-use super::tall::{Small, by_chunks, product, rounded, times, transposed_times, view};
+use super::tall::{Small, product, rounded, times, transposed_times, view};
 
 /// The smallest penalty in use, relative to the largest diagonal entry of the Gram matrix: about the
 /// rounding error of its `f32` entries. A smaller one would fit that error, and not be positive definite.
 const PENALTY_FLOOR: f64 = 1e-7;
+/// Rows whose triangular systems are solved together, as a unit of parallel work.
+const CHUNK: usize = 256;
 /// Columns of the Gram matrix per unit of parallel work.
 const STRIP: usize = 128;
 
@@ -53,43 +55,36 @@ impl Ridge {
     fn primal(z: &Mat, lambda: f32) -> Self {
         let (penalty, factor) = factorise(view(z), lambda);
         let (n, d) = z.shape();
-        let mut whitened = Mat::scratch(n, d);
-        let mut complement = Vec::with_capacity(n);
-        let chunks = by_chunks(n, |start, rows| {
-            // Pᵀ = L⁻¹ Zᵀ, for some of the columns [d, rows].
-            let mut columns = Small::from_fn(d, rows, |col, row| f64::from(z.get(start + row, col)));
+        let (whitened, complement) = by_rows(n, d, |start, rows, complement| {
+            // Pᵀ = L⁻¹ Zᵀ, for some of the columns [d, chunk].
+            let mut columns = Small::from_fn(d, complement.len(), |c, r| f64::from(z.get(start + r, c)));
             solve_lower_triangular_in_place(factor.as_ref(), columns.as_mut(), Par::Seq);
-            columns
+            for (place, row) in rows.chunks_exact_mut(d).enumerate() {
+                let column = columns.col(place);
+                row.iter_mut().zip(column.iter()).for_each(|(p, &x)| *p = x as f32);
+                let rest = 1.0 - column.squared_norm_l2();
+                complement[place] = rest.clamp(alone(z.row(start + place), penalty), 1.0);
+            }
         });
-        for column in chunks.iter().flat_map(|columns| columns.col_iter()) {
-            let row = complement.len();
-            whitened.row_mut(row).iter_mut().zip(column.iter()).for_each(|(p, &x)| *p = x as f32);
-            // Rounding aside, no row explains itself better than it could if it were alone.
-            let alone = penalty / (penalty + squared_length(z.row(row)));
-            complement.push((1.0 - column.squared_norm_l2()).clamp(alone, 1.0));
-        }
         Ridge { penalty, factor, form: Form::Primal { whitened }, complement }
     }
 
     fn kernel(z: &Mat, lambda: f32) -> Self {
         let (penalty, factor) = factorise(view(z).transpose(), lambda);
         let n = z.rows();
-        let mut hat = Mat::scratch(n, n);
-        let mut complement = Vec::with_capacity(n);
-        let chunks = by_chunks(n, |start, rows| {
-            let mut columns = Small::from_fn(n, rows, |row, col| f64::from(u8::from(row == start + col)));
+        let (hat, complement) = by_rows(n, n, |start, rows, complement| {
+            // Some of the columns of (L Lᵀ)⁻¹ [n, chunk]; it is symmetric, so they are written as rows.
+            let one = |row, col| f64::from(u8::from(row == start + col));
+            let mut columns = Small::from_fn(n, complement.len(), one);
             solve_in_place(&factor, &mut columns);
-            columns
+            for (place, row) in rows.chunks_exact_mut(n).enumerate() {
+                let (column, own) = (columns.col(place), start + place);
+                row.iter_mut().zip(column.iter()).for_each(|(hat, &x)| *hat = (-penalty * x) as f32);
+                let rest = penalty * column[own];
+                row[own] = (1.0 - rest) as f32;
+                complement[place] = rest.clamp(alone(z.row(own), penalty), 1.0);
+            }
         });
-        for column in chunks.iter().flat_map(|columns| columns.col_iter()) {
-            let row = complement.len();
-            // Symmetric, so that a column may be written as a row.
-            hat.row_mut(row).iter_mut().zip(column.iter()).for_each(|(hat, &x)| *hat = (-penalty * x) as f32);
-            let left_out = penalty * column[row];
-            hat.row_mut(row)[row] = (1.0 - left_out) as f32;
-            let alone = penalty / (penalty + squared_length(z.row(row)));
-            complement.push(left_out.clamp(alone, 1.0));
-        }
         Ridge { penalty, factor, form: Form::Kernel { hat, rows: z.clone() }, complement }
     }
 
@@ -190,8 +185,23 @@ fn solve_in_place(factor: &Small, x: &mut Small) {
     solve_upper_triangular_in_place(factor.transpose(), x.as_mut(), Par::Seq);
 }
 
-fn squared_length(row: &[f32]) -> f64 {
-    row.iter().map(|&x| f64::from(x) * f64::from(x)).sum()
+/// `1 − h` of a row that has no other row to share its direction with. Rounding aside, others can only
+/// raise it.
+fn alone(row: &[f32], penalty: f64) -> f64 {
+    let squared_length: f64 = row.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+    penalty / (penalty + squared_length)
+}
+
+/// A matrix `[rows, cols]` and `1 − h` for its rows (1 where there are no columns), filled by `fill(start,
+/// entries, complement)` for chunks of rows.
+fn by_rows(rows: usize, cols: usize, fill: impl Fn(usize, &mut [f32], &mut [f64]) + Sync) -> (Mat, Vec<f64>) {
+    let (mut out, mut complement) = (Mat::scratch(rows, cols), vec![1.0; rows]);
+    let chunks = out.as_mut_slice().par_chunks_mut(CHUNK * cols.max(1));
+    chunks
+        .zip(complement.par_chunks_mut(CHUNK))
+        .enumerate()
+        .for_each(|(place, (entries, complement))| fill(place * CHUNK, entries, complement));
+    (out, complement)
 }
 
 fn to_mat(small: MatRef<'_, f64>) -> Mat {

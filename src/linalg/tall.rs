@@ -48,7 +48,7 @@ pub(super) fn gram(a: &Mat) -> Small {
 }
 
 /// The results for fixed chunks of `rows` rows, given by start and length, in order.
-pub(super) fn by_chunks<T: Send>(rows: usize, work: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
+fn by_chunks<T: Send>(rows: usize, work: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
     let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
     starts.into_par_iter().map(|start| work(start, CHUNK.min(rows - start))).collect()
 }
