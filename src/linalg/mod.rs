@@ -11,6 +11,18 @@ mod sparse;
 mod spmm;
 
 pub use gemm::{matmul, matmul_nt, matmul_tn};
+mod eigen;
+mod mat;
+mod ridge;
+mod search;
+mod sparse;
+mod svd;
+mod tall;
+
+pub use eigen::{EigenOptions, Eigenpairs, SymmetricOperator, leading_eigenpairs};
 pub use mat::{Mat, release_buffers};
+pub use ridge::{Ridge, hat_diagonal};
+pub use search::{neighbours, neighbours_between};
 pub use sparse::{Pattern, SparseMat};
 pub use spmm::{sddmm, spmm, spmm_t};
+pub use svd::{LinearMap, Svd, truncated_svd};
