@@ -199,7 +199,7 @@ fn a_broken_download_goes_on_where_it_stopped() {
     for order in [Order::Break, Order::BreakUnannounced] {
         let folder = tempfile::tempdir().unwrap();
         let (server, fetcher, bytes) = texas(folder.path());
-        server.order(&[order.clone()]);
+        server.order(std::slice::from_ref(&order));
         let fetched = fetcher.fetch("texas", &mut |_| ()).unwrap();
         assert_eq!(fs::read(&fetched.path).unwrap(), bytes);
         assert_eq!(fetched.downloaded, 300_000, "{order:?}: nothing twice");

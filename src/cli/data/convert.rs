@@ -18,9 +18,9 @@ use crate::graph::{Dataset, Split};
 Examples:
   lhs data convert cora --to cora-tables/
   lhs data convert my-graph/ --to my-graph.npz --splits random:0.6,0.2,0.2
-  lhs data convert cora --to cora-lcc/ --largest-component --splits random:0.1,0.1,0.8 --num-splits 5
+  lhs data convert cora --to lcc/ --largest-component --splits random:0.1,0.1,0.8
 
-With --json: one object with path, format, nodes, edges, directed, features, classes, splits.")]
+With --json, one object: path, format, nodes, edges, directed, features, classes, splits.")]
 pub struct ConvertArgs {
     #[command(flatten)]
     source: SourceArgs,

@@ -23,7 +23,7 @@ Examples:
 
 The cache folder is $LHS_CACHE, or lhs in the platform's cache folder (~/.cache on Linux).
 
-With --json: a list of objects with name, path, downloaded (bytes; 0 if it was there already).")]
+With --json, a list of objects: name, path, downloaded (bytes; 0 if already there).")]
 pub struct FetchArgs {
     /// Names of graphs, or all
     #[arg(required = true, value_name = "NAME")]

@@ -13,14 +13,16 @@ use crate::graph::summary::Summary;
 #[command(after_help = "\
 Examples:
   lhs data inspect texas.npz
-  lhs data inspect my-graph/                        a folder with edges.csv, features.csv, labels.csv
+  lhs data inspect my-graph/
   lhs data inspect --edges follows.tsv --labels parties.csv
   lhs data inspect cora --json | jq .edge_homophily
 
-With --json: one object with name, nodes, edges, directed, weighted, degree {min, median, mean, max},
-isolated_nodes, components, largest_component, features {columns, density, sparse, empty_nodes},
-classes [{name, nodes}], unlabelled, edge_homophily, node_homophily, heterophily_histogram (ten bins),
-duplicates {groups, nodes, nodes_with_equal_features}, splits [{train, val, test}], warnings.")]
+With --json, one object: name, nodes, edges, directed, weighted,
+degree {min, median, mean, max}, isolated_nodes, components, largest_component,
+features {columns, density, sparse, empty_nodes}, classes [{name, nodes}], unlabelled,
+edge_homophily, node_homophily, heterophily_histogram (ten bins over 0 to 1),
+duplicates {groups, nodes, nodes_with_equal_features}, splits [{train, val, test}],
+warnings.")]
 pub struct InspectArgs {
     #[command(flatten)]
     source: SourceArgs,

@@ -18,13 +18,13 @@ pub struct SourceArgs {
     #[arg(long, value_name = "FILE")]
     edges: Option<PathBuf>,
     /// Table of features: node,f1,f2,… or node,column,value
-    #[arg(long, value_name = "FILE", requires = "edges")]
+    #[arg(long, value_name = "FILE", requires = "edges", conflicts_with = "data")]
     features: Option<PathBuf>,
     /// Table of labels: node,label
-    #[arg(long, value_name = "FILE", requires = "edges")]
+    #[arg(long, value_name = "FILE", requires = "edges", conflicts_with = "data")]
     labels: Option<PathBuf>,
     /// Table of fixed splits: split,node,part
-    #[arg(long, value_name = "FILE", requires = "edges")]
+    #[arg(long, value_name = "FILE", requires = "edges", conflicts_with = "data")]
     split_table: Option<PathBuf>,
     /// Keep the direction of the edges
     #[arg(long)]

@@ -18,7 +18,7 @@ Examples:
   lhs data synth --out toy/
   lhs data synth --out hard.npz --nodes 5000 --homophily 0.05 --signal 1 --seed 7
 
-With --json: one object with path, format, nodes, edges, directed, features, classes, splits.")]
+With --json, one object: path, format, nodes, edges, directed, features, classes, splits.")]
 pub struct SynthArgs {
     /// The .npz file or the folder to write
     #[arg(long, value_name = "PATH")]
