@@ -7,6 +7,8 @@ pub mod heterophily;
 mod labels;
 pub mod normalise;
 mod split;
+pub mod summary;
+pub mod synth;
 mod topology;
 
 pub use dataset::{Dataset, DatasetParts};

@@ -25,11 +25,11 @@ pub struct LoadOptions {
 ///
 /// - `*.npz`: [`npz`];
 /// - a folder with `out1_graph_edges.txt`: [`geom_gcn`];
-/// - a folder with `edges.csv` (or `.tsv`): [`tables`];
+/// - a folder with `edges.csv` (or `.tsv`), or any `*.csv` or `*.tsv` of edges: [`tables`];
 /// - `FOLDER/ind.NAME` where `FOLDER/ind.NAME.graph` exists: [`planetoid`];
 /// - a bare name such as `cora`: looked up among the fetched graphs, see [`fetch`].
 pub fn load(source: &Path, options: &LoadOptions) -> Result<Dataset> {
-    if source.is_file() {
+    if source.is_file() && !tables::is_here(source) {
         return npz::read(source, options);
     }
     if geom_gcn::is_here(source) {

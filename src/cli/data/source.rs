@@ -1,0 +1,52 @@
+//! Which dataset a command reads.
+
+use std::path::PathBuf;
+
+use crate::error::{Error, Result};
+use crate::graph::Dataset;
+use crate::io::tables::{self, TableFiles};
+use crate::io::{self, LoadOptions};
+
+/// A dataset by its path or name, or by its tables one by one.
+#[derive(Debug, clap::Args)]
+pub struct SourceArgs {
+    /// An .npz file, a folder of tables (edges.csv, features.csv, labels.csv, splits.csv), a table of edges,
+    /// a Geom-GCN folder, a Planetoid prefix, or the name of a fetched graph
+    #[arg(value_name = "DATA", required_unless_present = "edges", conflicts_with = "edges")]
+    data: Option<PathBuf>,
+    /// Table of edges: source,target and optionally weight
+    #[arg(long, value_name = "FILE")]
+    edges: Option<PathBuf>,
+    /// Table of features: node,f1,f2,… or node,column,value
+    #[arg(long, value_name = "FILE", requires = "edges", conflicts_with = "data")]
+    features: Option<PathBuf>,
+    /// Table of labels: node,label
+    #[arg(long, value_name = "FILE", requires = "edges", conflicts_with = "data")]
+    labels: Option<PathBuf>,
+    /// Table of fixed splits: split,node,part
+    #[arg(long, value_name = "FILE", requires = "edges", conflicts_with = "data")]
+    split_table: Option<PathBuf>,
+    /// Keep the direction of the edges
+    #[arg(long)]
+    directed: bool,
+}
+
+impl SourceArgs {
+    /// Reads the dataset.
+    pub fn load(&self) -> Result<Dataset> {
+        let options = LoadOptions { directed: self.directed };
+        match (&self.data, &self.edges) {
+            (Some(data), _) => io::load(data, &options),
+            (None, Some(edges)) => {
+                let files = TableFiles {
+                    edges: edges.clone(),
+                    features: self.features.clone(),
+                    labels: self.labels.clone(),
+                    splits: self.split_table.clone(),
+                };
+                tables::read_files(&files, &options)
+            }
+            (None, None) => Err(Error::data("no dataset was named", "give DATA or --edges FILE")),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Where a command writes a dataset, and in which format.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::super::output::Global;
+use crate::error::{Error, Result};
+use crate::graph::Dataset;
+use crate::io::tables;
+
+/// The formats that can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// One compressed file
+    Npz,
+    /// A folder of plain tables
+    Tables,
+    /// A folder as the Geom-GCN benchmark has them
+    GeomGcn,
+}
+
+/// A place that may be written to.
+pub struct Target {
+    path: PathBuf,
+    format: Format,
+}
+
+/// What was written.
+#[derive(Serialize)]
+struct Written<'a> {
+    path: &'a Path,
+    format: Format,
+    nodes: usize,
+    edges: usize,
+    directed: bool,
+    features: usize,
+    classes: usize,
+    splits: usize,
+}
+
+impl Target {
+    /// Checks, before any work is done, that nothing would be overwritten against the user's will.
+    pub fn new(path: &Path, format: Option<Format>, force: bool) -> Result<Self> {
+        let is_npz = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("npz"));
+        let format = format.unwrap_or(if is_npz { Format::Npz } else { Format::Tables });
+        if format == Format::Npz {
+            check_file(path, force)?;
+        } else {
+            check_folder(path, force)?;
+        }
+        Ok(Target { path: path.to_path_buf(), format })
+    }
+
+    /// Writes the dataset and says so.
+    pub fn write(&self, dataset: &Dataset, global: &Global) -> Result<()> {
+        save(dataset, &self.path, self.format)?;
+        let written = Written {
+            path: &self.path,
+            format: self.format,
+            nodes: dataset.num_nodes(),
+            edges: dataset.graph().num_edges(),
+            directed: dataset.graph().is_directed(),
+            features: dataset.features().dim(),
+            classes: dataset.num_classes(),
+            splits: dataset.splits().len(),
+        };
+        global.say(format_args!(
+            "wrote {}: {} nodes, {} edges, {} features, {} classes, {} splits",
+            self.path.display(),
+            written.nodes,
+            written.edges,
+            written.features,
+            written.classes,
+            written.splits
+        ));
+        if written.directed {
+            global.note("note: the edges keep their direction; read them with --directed");
+        }
+        global.document(&written);
+        Ok(())
+    }
+}
+
+/// WIRE ME: one line per format.
+fn save(dataset: &Dataset, path: &Path, format: Format) -> Result<()> {
+    match format {
+        Format::Tables => tables::write(dataset, path),
+        Format::Npz => Err(Error::input(path, "", "this version cannot write .npz files", "name a folder")),
+        Format::GeomGcn => Err(Error::input(path, "", "this version cannot write Geom-GCN folders", "")),
+    }
+}
+
+fn check_file(path: &Path, force: bool) -> Result<()> {
+    if path.is_dir() {
+        return Err(Error::input(path, "", "this is a folder", "name a file such as graph.npz"));
+    }
+    if path.exists() && !force { Err(taken(path)) } else { Ok(()) }
+}
+
+fn check_folder(path: &Path, force: bool) -> Result<()> {
+    if path.is_file() {
+        return Err(Error::input(path, "", "this is a file, and the format needs a folder", "name a folder"));
+    }
+    let occupied = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+    if occupied && !force { Err(taken(path)) } else { Ok(()) }
+}
+
+fn taken(path: &Path) -> Error {
+    Error::input(path, "", "there is something there already", "choose another place, or add --force")
+}
