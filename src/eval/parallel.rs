@@ -34,7 +34,7 @@ pub fn map<T: Send>(
         done
     };
     let mut done: Vec<(usize, Result<T>)> = thread::scope(|scope| {
-        let handles: Vec<_> = pools.iter().map(|pool| scope.spawn(|| pool.install(|| worker()))).collect();
+        let handles: Vec<_> = pools.iter().map(|pool| scope.spawn(|| pool.install(worker))).collect();
         handles
             .into_iter()
             .flat_map(|handle| handle.join().unwrap_or_else(|panic| resume_unwind(panic)))

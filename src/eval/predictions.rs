@@ -74,14 +74,14 @@ impl<'a> Predictions<'a> {
             self.classes[..self.num_model_classes].iter().map(|class| format!("p_{class}"));
         let header = ["node", "label", "prediction", "correct", "part"].map(String::from);
         table.write_record(header.into_iter().chain(probability_names)).map_err(failed)?;
-        for node in 0..self.dataset.num_nodes() {
+        for (node, part) in parts.iter().enumerate() {
             let (truth, predicted) = (self.truth[node], self.predicted[node]);
             let fields = [
                 self.dataset.node_id(node),
                 truth.map_or_else(String::new, |class| self.classes[class as usize].clone()),
                 self.classes.get(predicted as usize).cloned().unwrap_or_default(),
                 truth.map_or_else(String::new, |class| (class == predicted).to_string()),
-                parts[node].to_string(),
+                part.to_string(),
             ];
             let probabilities = self.probabilities.row(node).iter().map(f32::to_string);
             table.write_record(fields.into_iter().chain(probabilities)).map_err(failed)?;

@@ -1,6 +1,13 @@
-//! The settings that come with the binary: one file per dataset, a section per model.
+//! Settings that were found for a dataset: one file per dataset, a section per model.
 //!
-//! To ship another file, put it into `configs/` and name it here.
+//! `configs/DATASET.toml` in the working folder (where `lhs tune` writes) is asked first, then the file of
+//! that name that came with the binary. To ship another file, put it into `configs/` and name it here.
+
+use std::path::{Path, PathBuf};
+
+use super::settings::Layer;
+use crate::error::{Error, Result};
+use crate::models::ModelKind;
 
 /// Name of a dataset, and the text of its settings.
 const SHIPPED: &[(&str, &str)] = &[
@@ -12,12 +19,37 @@ pub fn config(dataset: &str) -> Option<&'static str> {
     SHIPPED.iter().find(|(name, _)| name.eq_ignore_ascii_case(dataset)).map(|(_, text)| *text)
 }
 
+/// The settings found for a model on a dataset, if there are any, and the file they stand in.
+pub fn layer(dataset: &str, kind: &ModelKind) -> Result<Option<(Layer, PathBuf)>> {
+    let file = file_name(dataset);
+    let local = match std::fs::read_to_string(&file) {
+        Ok(text) => Layer::from_config(&text, &file, kind)?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(Error::io("read", &file)(error)),
+    };
+    if let Some(layer) = local {
+        return Ok(Some((layer, file)));
+    }
+    let Some(text) = config(dataset) else { return Ok(None) };
+    let file = Path::new("(shipped)").join(file);
+    Ok(Layer::from_config(text, &file, kind)?.map(|layer| (layer, file)))
+}
+
+/// `configs/DATASET.toml`.
+pub fn file_name(dataset: &str) -> PathBuf {
+    Path::new("configs").join(format!("{}.toml", slug(dataset)))
+}
+
+/// A name as part of a file name: whatever is not a letter, a digit, `.`, `_` or `-` becomes a `-`.
+pub fn slug(name: &str) -> String {
+    let safe = |c: char| c.is_alphanumeric() || "._-".contains(c);
+    let slug: String = name.chars().map(|c| if safe(c) { c } else { '-' }).collect();
+    if slug.chars().all(|c| c == '.') { "data".into() } else { slug }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
-    use crate::eval::settings::Layer;
     use crate::models;
 
     #[test]
@@ -34,5 +66,12 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn names_become_safe_file_names() {
+        assert_eq!(slug("cora"), "cora");
+        assert_eq!(slug("../my data/x"), "..-my-data-x");
+        assert_eq!((slug(".."), slug("")), ("data".to_string(), "data".to_string()));
     }
 }
