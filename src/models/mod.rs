@@ -4,7 +4,10 @@
 //! validation labels only, and returns a separate fitted type. `predict` takes the graph explicitly, so
 //! whether a model is attacked before training (poisoning) or after it (evasion) can be read off the call.
 
+pub mod gcn;
+pub mod mlp;
 mod registry;
+mod settings;
 mod task;
 pub mod training;
 

@@ -2,7 +2,7 @@
 
 use toml::Table;
 
-use super::{ModelConfig, NodeClassifier, Tensors};
+use super::{ModelConfig, NodeClassifier, Tensors, gcn, mlp};
 use crate::error::{Error, Result};
 
 /// A model as the command line knows it.
@@ -34,7 +34,7 @@ pub enum SearchSpace {
 
 /// All models, in the order in which they are listed.
 pub fn kinds() -> &'static [ModelKind] {
-    &[]
+    &[mlp::KIND, gcn::KIND]
 }
 
 /// The model of that name; the error names the nearest one.

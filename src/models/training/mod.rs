@@ -1,5 +1,13 @@
 //! The one training loop, and how it is watched, stopped and resumed.
 
+mod input;
+mod looping;
+mod parameters;
 mod session;
+mod supervised;
 
+pub use input::Input;
+pub use looping::{Monitor, Objective, Score, Trained, TrainingConfig, train};
+pub use parameters::Parameters;
 pub use session::{Checkpoint, CheckpointStore, EpochRecord, Session};
+pub use supervised::{Network, Supervised, probabilities};

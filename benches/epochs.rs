@@ -1,0 +1,80 @@
+//! Times one GCN epoch (forward, backward, Adam; hidden 64, sparse input) on Cora and Squirrel, and one full
+//! InfoNCE step over two 5,201 x 64 views. Prints one JSON document.
+//!
+//! `LHS_DATA=FOLDER cargo bench --bench epochs -- --threads 1`; `benches/peers/compare.sh` runs it beside PyTorch.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use lhs::autograd::{InfoNce, Order, Var, gradients};
+use lhs::io::{LoadOptions, load};
+use lhs::linalg::Mat;
+use lhs::models::gcn::GcnConfig;
+use lhs::models::training::{EpochRecord, Session, TrainingConfig};
+use lhs::models::{Labelled, ModelConfig, Task};
+
+fn main() -> lhs::Result<()> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let threads = arguments
+        .iter()
+        .position(|argument| argument == "--threads")
+        .and_then(|place| arguments.get(place + 1)?.parse().ok())
+        .unwrap_or(1);
+    let Some(data) = std::env::var_os("LHS_DATA").map(PathBuf::from) else {
+        eprintln!("set LHS_DATA to the folder with cora.npz and squirrel.npz");
+        std::process::exit(2);
+    };
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().ok();
+    let document = serde_json::json!({
+        "what": concat!("lhs ", env!("CARGO_PKG_VERSION")),
+        "threads": threads,
+        "gcn_cora": gcn_epoch(&data.join("cora.npz"), 200)?,
+        "gcn_squirrel": gcn_epoch(&data.join("squirrel.npz"), 100)?,
+        "info_nce": info_nce(8),
+    });
+    println!("{document}");
+    Ok(())
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2] * 1e3
+}
+
+fn gcn_epoch(file: &Path, epochs: usize) -> lhs::Result<serde_json::Value> {
+    let dataset = load(file, &LoadOptions::default())?;
+    // Without validation nodes an epoch is forward, backward and Adam, and nothing else.
+    let task = Task { val: Labelled::default(), ..Task::new(&dataset, &dataset.splits()[0])? };
+    let training = TrainingConfig { epochs, patience: epochs, ..TrainingConfig::default() };
+    let config = GcnConfig { training, ..GcnConfig::default() };
+    let mut stamps = Vec::new();
+    let mut final_loss = 0.0;
+    let mut watch = |record: &EpochRecord| {
+        stamps.push(Instant::now());
+        final_loss = record.train_loss;
+    };
+    config.fit(&task, 0, &mut Session { on_epoch: Some(&mut watch), ..Session::default() })?;
+    let times = stamps.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64());
+    let milliseconds = median(times.skip(epochs / 5).collect());
+    Ok(serde_json::json!({ "milliseconds": milliseconds, "final_loss": final_loss }))
+}
+
+fn info_nce(repeats: usize) -> serde_json::Value {
+    let view = |seed: u32| {
+        Var::parameter(Mat::from_fn(5201, 64, |row, col| {
+            let hash = ((row * 64 + col) as u32 + seed).wrapping_mul(2_654_435_761) >> 8;
+            hash as f32 / (1 << 24) as f32 - 0.5
+        }))
+    };
+    let (first, second) = (view(1), view(7));
+    let mut times = Vec::new();
+    let mut value = 0.0;
+    for _ in 0..repeats {
+        let start = Instant::now();
+        let loss = InfoNce { temperature: 0.5 }.loss(&first, &second);
+        gradients(&loss, &[&first, &second], Order::First);
+        value = loss.scalar();
+        times.push(start.elapsed().as_secs_f64());
+    }
+    serde_json::json!({ "milliseconds": median(times.split_off(2)), "loss": value })
+}

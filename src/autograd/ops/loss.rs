@@ -1,0 +1,53 @@
+//! Losses on labelled rows.
+
+use std::rc::Rc;
+
+use super::super::Var;
+use crate::linalg::Mat;
+
+impl Var {
+    /// Mean of `-log softmax(row)[class]` over the rows, `[m,C] -> [1,1]`.
+    pub fn cross_entropy(&self, classes: &Rc<[u32]>) -> Var {
+        assert_eq!(self.rows(), classes.len(), "one class per row");
+        let count = classes.len().max(1) as f32;
+        let log_probabilities = self.detach().log_softmax();
+        let total: f64 = classes
+            .iter()
+            .enumerate()
+            .map(|(row, &class)| f64::from(log_probabilities.value().get(row, class as usize)))
+            .sum();
+        let value = Mat::full(1, 1, (-total / f64::from(count)) as f32);
+        let (rows, cols, classes) = (self.rows(), self.cols(), Rc::clone(classes));
+        Var::from_op(
+            value,
+            [self],
+            [Box::new(move |g, p, _| {
+                let mut target = Mat::zeros(rows, cols);
+                for (row, &class) in classes.iter().enumerate() {
+                    target.row_mut(row)[class as usize] = 1.0;
+                }
+                let error = p[0].softmax().sub(&Var::constant(target));
+                error.mul(&g.scale(1.0 / count).spread(rows, cols))
+            })],
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::autograd::check::check;
+
+    #[test]
+    fn gradients_equal_finite_differences() {
+        let classes: Rc<[u32]> = Rc::from([1, 0, 3]);
+        check("cross_entropy", &[(3, 4)], |v| v[0].cross_entropy(&classes));
+    }
+
+    #[test]
+    fn equal_logits_cost_the_logarithm_of_the_number_of_classes() {
+        let logits = Var::constant(Mat::full(3, 4, 7.0));
+        let loss = logits.cross_entropy(&Rc::from([1, 0, 3])).scalar();
+        assert!((loss - 4f32.ln()).abs() < 1e-6);
+    }
+}

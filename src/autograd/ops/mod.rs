@@ -1,0 +1,15 @@
+//! The ops, by theme; each with its backward rules beside its forward.
+
+mod activation;
+mod arithmetic;
+mod broadcast;
+mod cosine_error;
+mod dropout;
+mod index;
+mod info_nce;
+mod loss;
+mod matmul;
+mod sparse;
+
+pub use info_nce::InfoNce;
+pub use sparse::Sparse;

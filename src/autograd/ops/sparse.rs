@@ -1,0 +1,134 @@
+//! Sparse matrices on the tape: a fixed pattern whose values are a variable, so that edge weights and
+//! sparse inputs can be learned, dropped out and attacked.
+
+use std::sync::Arc;
+
+use super::super::Var;
+use crate::linalg::{self, Mat, Pattern, SparseMat, simd};
+
+/// A sparse matrix whose values `[nnz,1]` are a variable.
+#[derive(Clone, Debug)]
+pub struct Sparse {
+    /// Which entries are stored.
+    pub pattern: Arc<Pattern>,
+    /// Their values, in the order of the pattern.
+    pub values: Var,
+}
+
+impl Sparse {
+    /// A pattern with its values, `[nnz,1]`.
+    pub fn new(pattern: Arc<Pattern>, values: Var) -> Self {
+        assert_eq!(values.shape(), (pattern.nnz(), 1), "one value per stored entry");
+        Sparse { pattern, values }
+    }
+
+    /// A matrix that no gradient flows into.
+    pub fn constant(mat: &SparseMat) -> Self {
+        Self::new(Arc::clone(&mat.pattern), Var::constant(Mat::column(&mat.values)))
+    }
+
+    /// `S X`: `[m,n] x [n,d] -> [m,d]`.
+    pub fn matmul(&self, x: &Var) -> Var {
+        let value = linalg::spmm(&self.pattern, self.values.value().as_slice(), x.value());
+        let (for_values, for_x) = (Arc::clone(&self.pattern), Arc::clone(&self.pattern));
+        Var::from_op(
+            value,
+            [&self.values, x],
+            [
+                Box::new(move |g, p, _| sampled_product(&for_values, g, &p[1])),
+                Box::new(move |g, p, _| Sparse::new(for_x.clone(), p[0].clone()).matmul_t(g)),
+            ],
+        )
+    }
+
+    /// `Sᵀ X`: `[m,n]ᵀ x [m,d] -> [n,d]`.
+    pub fn matmul_t(&self, x: &Var) -> Var {
+        let value = linalg::spmm_t(&self.pattern, self.values.value().as_slice(), x.value());
+        let (for_values, for_x) = (Arc::clone(&self.pattern), Arc::clone(&self.pattern));
+        Var::from_op(
+            value,
+            [&self.values, x],
+            [
+                Box::new(move |g, p, _| sampled_product(&for_values, &p[1], g)),
+                Box::new(move |g, p, _| Sparse::new(for_x.clone(), p[0].clone()).matmul(g)),
+            ],
+        )
+    }
+
+    /// Sum of the values of each row, `[m,1]`: weighted degrees.
+    pub fn sum_rows(&self) -> Var {
+        let ones = Var::constant(Mat::full(self.pattern.cols(), 1, 1.0));
+        self.matmul(&ones)
+    }
+
+    /// Values divided by the exponentials' sum of their row: attention over the entries of each row, `[nnz,1]`.
+    pub fn softmax_rows(&self) -> Sparse {
+        let value = softmax_by_row(&self.pattern, self.values.value());
+        let pattern = Arc::clone(&self.pattern);
+        let values = Var::from_op(
+            value,
+            [&self.values],
+            [Box::new(move |g, _, y| {
+                // y ⊙ (g - row sums of g ⊙ y)
+                let weighted = g.mul(y);
+                let sums = Sparse::new(pattern.clone(), weighted.clone()).sum_rows();
+                let zeros = Var::constant(Mat::full(pattern.cols(), 1, 1.0));
+                weighted.sub(&y.mul(&sampled_product(&pattern, &sums, &zeros)))
+            })],
+        );
+        Sparse::new(Arc::clone(&self.pattern), values)
+    }
+}
+
+/// `<a_row, b_col>` at every entry of a pattern: `[m,d], [n,d] -> [nnz,1]`.
+pub(crate) fn sampled_product(pattern: &Arc<Pattern>, a: &Var, b: &Var) -> Var {
+    let value = linalg::sddmm(pattern, a.value(), b.value());
+    let (for_a, for_b) = (Arc::clone(pattern), Arc::clone(pattern));
+    Var::from_op(
+        value,
+        [a, b],
+        [
+            Box::new(move |g, p, _| Sparse::new(for_a.clone(), g.clone()).matmul(&p[1])),
+            Box::new(move |g, p, _| Sparse::new(for_b.clone(), g.clone()).matmul_t(&p[0])),
+        ],
+    )
+}
+
+fn softmax_by_row(pattern: &Pattern, values: &Mat) -> Mat {
+    let mut out = values.clone();
+    for row in 0..pattern.rows() {
+        let part = &mut out.as_mut_slice()[pattern.row_range(row)];
+        let top = part.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        part.iter_mut().for_each(|v| *v = simd::exp(*v - top));
+        let total = simd::sum(part);
+        part.iter_mut().for_each(|v| *v /= total);
+    }
+    out
+}
+
+impl Var {
+    /// Inner product of each pair of rows, `[m,d], [m,d] -> [m,1]`.
+    pub fn row_dots(&self, other: &Var) -> Var {
+        self.mul(other).sum_rows()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::autograd::check::check;
+
+    fn pattern() -> Arc<Pattern> {
+        Arc::new(Pattern::new(3, 4, vec![0, 2, 3, 5], vec![0, 3, 1, 0, 2]))
+    }
+
+    #[test]
+    fn gradients_equal_finite_differences() {
+        check("S X", &[(5, 1), (4, 2)], |v| Sparse::new(pattern(), v[0].clone()).matmul(&v[1]));
+        check("Sᵀ X", &[(5, 1), (3, 2)], |v| Sparse::new(pattern(), v[0].clone()).matmul_t(&v[1]));
+        check("sampled", &[(3, 2), (4, 2)], |v| sampled_product(&pattern(), &v[0], &v[1]));
+        check("softmax_rows", &[(5, 1)], |v| Sparse::new(pattern(), v[0].clone()).softmax_rows().values);
+        check("sum_rows", &[(5, 1)], |v| Sparse::new(pattern(), v[0].clone()).sum_rows());
+        check("row_dots", &[(3, 2), (3, 2)], |v| v[0].row_dots(&v[1]));
+    }
+}

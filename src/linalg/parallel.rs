@@ -1,0 +1,66 @@
+//! Work split over threads in chunks that depend on the sizes alone, so that results never depend on the
+//! number of threads.
+
+use rayon::prelude::*;
+
+/// Below this many multiply-adds a second thread costs more than it brings.
+const WORTH_SPLITTING: usize = 1 << 19;
+/// About the work of one chunk.
+const CHUNK_WORK: usize = 1 << 17;
+
+/// How many rows make a chunk when a row costs `row_work` multiply-adds.
+pub(crate) fn chunk_rows(row_work: usize) -> usize {
+    (CHUNK_WORK / row_work.max(1)).clamp(16, 1 << 14).next_multiple_of(16)
+}
+
+fn worth_splitting(work: usize) -> bool {
+    work >= WORTH_SPLITTING && rayon::current_num_threads() > 1
+}
+
+/// Calls `fill(first_row, rows)` for chunks of whole rows of a row-major buffer.
+pub(crate) fn fill_rows(
+    buffer: &mut [f32],
+    cols: usize,
+    row_work: usize,
+    fill: impl Fn(usize, &mut [f32]) + Sync,
+) {
+    if cols == 0 || buffer.is_empty() {
+        return;
+    }
+    let rows = chunk_rows(row_work);
+    let chunk = rows * cols;
+    if worth_splitting(buffer.len() / cols * row_work) {
+        buffer.par_chunks_mut(chunk).enumerate().for_each(|(i, part)| fill(i * rows, part));
+    } else {
+        buffer.chunks_mut(chunk).enumerate().for_each(|(i, part)| fill(i * rows, part));
+    }
+}
+
+/// Computes one value per chunk `range` of `0..count` and returns them in order.
+pub(crate) fn map_chunks<T: Send>(
+    count: usize,
+    item_work: usize,
+    compute: impl Fn(std::ops::Range<usize>) -> T + Sync,
+) -> Vec<T> {
+    let size = chunk_rows(item_work);
+    let chunk = |i: usize| i * size..((i + 1) * size).min(count);
+    let chunks = count.div_ceil(size);
+    if worth_splitting(count * item_work) {
+        (0..chunks).into_par_iter().map(|i| compute(chunk(i))).collect()
+    } else {
+        (0..chunks).map(|i| compute(chunk(i))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_cover_everything_once() {
+        let parts = map_chunks(100_000, 64, |range| range);
+        assert_eq!(parts.first().unwrap().start, 0);
+        assert_eq!(parts.last().unwrap().end, 100_000);
+        assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+    }
+}

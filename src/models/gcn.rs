@@ -1,0 +1,151 @@
+//! Graph convolution network: each layer averages over the neighbours (Kipf and Welling 2017).
+//!
+//! `softmax(Â relu(Â X W₁ + b₁) W₂ + b₂)` with `Â = D^-1/2 (A + I) D^-1/2`; two layers by default.
+//! Strong where neighbours share a class, and the model that attacks on the edges are made for.
+//! Cost per epoch: `O(nnz(X) * hidden + edges * hidden)`.
+
+use serde::{Deserialize, Serialize};
+
+use super::mlp::layered_parameters;
+use super::training::{
+    Input, Network, Parameters, Session, Supervised, TrainingConfig, probabilities, train,
+};
+use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, Tensors, settings};
+use crate::autograd::{Sparse, Var};
+use crate::error::Result;
+use crate::graph::{Features, Graph, normalise};
+use crate::linalg::Mat;
+use crate::linalg::random::derive;
+
+/// Settings of the graph convolution network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GcnConfig {
+    /// Width of the hidden layers, 1 or more.
+    pub hidden: usize,
+    /// Number of convolutions, 1 or more.
+    pub layers: usize,
+    /// Share of the inputs and hidden units dropped while training, 0..1.
+    pub dropout: f32,
+    /// Scale every row of features to sum 1.
+    pub normalise_features: bool,
+    /// How it is trained.
+    pub training: TrainingConfig,
+}
+
+impl Default for GcnConfig {
+    fn default() -> Self {
+        GcnConfig {
+            hidden: 64,
+            layers: 2,
+            dropout: 0.5,
+            normalise_features: true,
+            training: TrainingConfig::default(),
+        }
+    }
+}
+
+/// A graph convolution network that has learned.
+#[derive(Clone, Debug)]
+pub struct FittedGcn {
+    config: GcnConfig,
+    parameters: Parameters,
+}
+
+impl GcnConfig {
+    fn validate(&self) -> Result<()> {
+        settings::at_least_one("hidden", self.hidden)?;
+        settings::at_least_one("layers", self.layers)?;
+        settings::share_below_one("dropout", self.dropout)?;
+        self.training.validate("training")
+    }
+
+    fn network(&self, graph: &Graph, features: &Features) -> Convolutions<'_> {
+        let input = if self.normalise_features {
+            Input::new(&normalise::row_normalised(features))
+        } else {
+            Input::new(features)
+        };
+        let propagation = Sparse::constant(&normalise::symmetric_with_self_loops(&graph.to_undirected()));
+        Convolutions { config: self, input, propagation }
+    }
+
+    fn parameters(&self, input: usize, classes: usize, seed: u64) -> Parameters {
+        layered_parameters(input, self.hidden, classes, self.layers, seed)
+    }
+}
+
+impl ModelConfig for GcnConfig {
+    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
+        self.validate()?;
+        let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
+        let network = self.network(task.graph, task.features);
+        let objective = Supervised::on(&network, &task.train, &task.val);
+        train("classifier", &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
+        Ok(Box::new(FittedGcn { config: self.clone(), parameters }))
+    }
+}
+
+impl NodeClassifier for FittedGcn {
+    fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
+        settings::same_columns(features, self.parameters.shape(0).0)?;
+        Ok(probabilities(&self.config.network(graph, features), &self.parameters.constants()))
+    }
+
+    fn tensors(&self) -> Tensors {
+        self.parameters.tensors()
+    }
+}
+
+struct Convolutions<'a> {
+    config: &'a GcnConfig,
+    input: Input,
+    propagation: Sparse,
+}
+
+impl Network for Convolutions<'_> {
+    fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let dropout = |layer: usize| {
+            dropout_seed.map_or((0.0, 0), |seed| (self.config.dropout, derive(seed, &[layer as u64])))
+        };
+        let (rate, seed) = dropout(0);
+        let transformed = self.input.dropout(rate, seed).matmul(&parameters[0]);
+        let mut hidden = self.propagation.matmul(&transformed).add_row(&parameters[1]);
+        for layer in 1..self.config.layers {
+            let (rate, seed) = dropout(layer);
+            let (weight, bias) = (&parameters[2 * layer], &parameters[2 * layer + 1]);
+            let transformed = hidden.relu().dropout(rate, seed).matmul(weight);
+            hidden = self.propagation.matmul(&transformed).add_row(bias);
+        }
+        hidden // [n, classes]
+    }
+}
+
+/// The graph convolution network in the list of models.
+pub const KIND: ModelKind = ModelKind {
+    name: "gcn",
+    summary: "graph convolution network (Kipf and Welling 2017)",
+    defaults: settings::defaults::<GcnConfig>,
+    build: |table| {
+        let config: GcnConfig = settings::read(table)?;
+        config.validate()?;
+        Ok(Box::new(config))
+    },
+    load: |table, tensors| {
+        let config: GcnConfig = settings::read(table)?;
+        let (input, classes) = settings::ends(tensors, config.layers)?;
+        let mut parameters = config.parameters(input, classes, 0);
+        parameters.restore(tensors)?;
+        Ok(Box::new(FittedGcn { config, parameters }))
+    },
+    search: || {
+        vec![
+            ("hidden", SearchSpace::choice([32, 64, 128])),
+            ("layers", SearchSpace::choice([1, 2, 3])),
+            ("dropout", SearchSpace::Uniform(0.0, 0.9)),
+            ("normalise_features", SearchSpace::choice([false, true])),
+            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
+            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 1e-2)),
+        ]
+    },
+};

@@ -1,0 +1,169 @@
+//! Multi-layer perceptron: classifies each node by its own features and never looks at the edges.
+//!
+//! `softmax(relu(X W₁ + b₁) W₂ + b₂)`; the textbook baseline that no attack on the edges can touch.
+//! Cost per epoch: `O(nnz(X) * hidden)`.
+
+use serde::{Deserialize, Serialize};
+
+use super::training::{
+    Input, Network, Parameters, Session, Supervised, TrainingConfig, probabilities, train,
+};
+use super::{Labelled, ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, Tensors, settings};
+use crate::autograd::Var;
+use crate::error::Result;
+use crate::graph::{Features, Graph, normalise};
+use crate::linalg::Mat;
+use crate::linalg::random::{derive, generator, glorot};
+
+/// Settings of the perceptron.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MlpConfig {
+    /// Width of the hidden layers, 1 or more.
+    pub hidden: usize,
+    /// Number of layers, 1 (a linear model) or more.
+    pub layers: usize,
+    /// Share of the inputs and hidden units dropped while training, 0..1.
+    pub dropout: f32,
+    /// Scale every row of features to sum 1.
+    pub normalise_features: bool,
+    /// How it is trained.
+    pub training: TrainingConfig,
+}
+
+impl Default for MlpConfig {
+    fn default() -> Self {
+        MlpConfig {
+            hidden: 64,
+            layers: 2,
+            dropout: 0.5,
+            normalise_features: false,
+            training: TrainingConfig::default(),
+        }
+    }
+}
+
+/// A perceptron that has learned.
+#[derive(Clone, Debug)]
+pub struct FittedMlp {
+    config: MlpConfig,
+    parameters: Parameters,
+}
+
+impl MlpConfig {
+    fn validate(&self) -> Result<()> {
+        settings::at_least_one("hidden", self.hidden)?;
+        settings::at_least_one("layers", self.layers)?;
+        settings::share_below_one("dropout", self.dropout)?;
+        self.training.validate("training")
+    }
+
+    fn prepare(&self, features: &Features) -> Features {
+        if self.normalise_features { normalise::row_normalised(features) } else { features.clone() }
+    }
+
+    fn parameters(&self, input: usize, classes: usize, seed: u64) -> Parameters {
+        layered_parameters(input, self.hidden, classes, self.layers, seed)
+    }
+}
+
+/// Weights and biases of a stack of layers, `input -> hidden -> … -> classes`.
+pub(super) fn layered_parameters(
+    input: usize,
+    hidden: usize,
+    classes: usize,
+    layers: usize,
+    seed: u64,
+) -> Parameters {
+    let mut rng = generator(seed, 0);
+    let mut parameters = Parameters::default();
+    for layer in 0..layers {
+        let from = if layer == 0 { input } else { hidden };
+        let to = if layer + 1 == layers { classes } else { hidden };
+        parameters.weight(format!("layer{layer}.weight"), glorot(&mut rng, from, to));
+        parameters.bias(format!("layer{layer}.bias"), Mat::zeros(1, to));
+    }
+    parameters
+}
+
+impl ModelConfig for MlpConfig {
+    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
+        self.validate()?;
+        let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
+        // Without edges, nodes outside the training and validation sets have nothing to say.
+        let seen: Vec<u32> = task.train.nodes.iter().chain(&task.val.nodes).copied().collect();
+        let features = self.prepare(&task.features.select(&seen));
+        let network = Perceptron { config: self, input: Input::new(&features) };
+        let split = seen.len().min(task.train.nodes.len()) as u32;
+        let renumbered = |from: u32, labelled: &Labelled| Labelled {
+            nodes: (from..from + labelled.nodes.len() as u32).collect(),
+            classes: labelled.classes.clone(),
+        };
+        let objective = Supervised::on(&network, &renumbered(0, &task.train), &renumbered(split, &task.val));
+        train("classifier", &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
+        Ok(Box::new(FittedMlp { config: self.clone(), parameters }))
+    }
+}
+
+impl NodeClassifier for FittedMlp {
+    fn predict(&self, _graph: &Graph, features: &Features) -> Result<Mat> {
+        settings::same_columns(features, self.parameters.shape(0).0)?;
+        let input = Input::new(&self.config.prepare(features));
+        let network = Perceptron { config: &self.config, input };
+        Ok(probabilities(&network, &self.parameters.constants()))
+    }
+
+    fn tensors(&self) -> Tensors {
+        self.parameters.tensors()
+    }
+}
+
+struct Perceptron<'a> {
+    config: &'a MlpConfig,
+    input: Input,
+}
+
+impl Network for Perceptron<'_> {
+    fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let dropout = |layer: usize| {
+            dropout_seed.map_or((0.0, 0), |seed| (self.config.dropout, derive(seed, &[layer as u64])))
+        };
+        let (rate, seed) = dropout(0);
+        let mut hidden = self.input.dropout(rate, seed).matmul(&parameters[0]).add_row(&parameters[1]);
+        for layer in 1..self.config.layers {
+            let (rate, seed) = dropout(layer);
+            let (weight, bias) = (&parameters[2 * layer], &parameters[2 * layer + 1]);
+            hidden = hidden.relu().dropout(rate, seed).matmul(weight).add_row(bias);
+        }
+        hidden // [n, classes]
+    }
+}
+
+/// The perceptron in the list of models.
+pub const KIND: ModelKind = ModelKind {
+    name: "mlp",
+    summary: "multi-layer perceptron on the features alone; edges are ignored",
+    defaults: settings::defaults::<MlpConfig>,
+    build: |table| {
+        let config: MlpConfig = settings::read(table)?;
+        config.validate()?;
+        Ok(Box::new(config))
+    },
+    load: |table, tensors| {
+        let config: MlpConfig = settings::read(table)?;
+        let (input, classes) = settings::ends(tensors, config.layers)?;
+        let mut parameters = config.parameters(input, classes, 0);
+        parameters.restore(tensors)?;
+        Ok(Box::new(FittedMlp { config, parameters }))
+    },
+    search: || {
+        vec![
+            ("hidden", SearchSpace::choice([64, 128, 256])),
+            ("layers", SearchSpace::choice([1, 2, 3])),
+            ("dropout", SearchSpace::Uniform(0.0, 0.9)),
+            ("normalise_features", SearchSpace::choice([false, true])),
+            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
+            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 1e-2)),
+        ]
+    },
+};

@@ -1,0 +1,71 @@
+//! What every model does with its settings: defaults, reading, ranges.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use toml::Table;
+
+use super::{SearchSpace, Tensors};
+use crate::error::{Error, Result};
+use crate::graph::Features;
+
+/// The defaults of a config as a table.
+pub(super) fn defaults<C: Default + Serialize>() -> Table {
+    Table::try_from(C::default()).unwrap_or_default()
+}
+
+/// A config from a table.
+pub(super) fn read<C: DeserializeOwned>(table: &Table) -> Result<C> {
+    table.clone().try_into().map_err(|error: toml::de::Error| {
+        Error::data(
+            format!("the settings cannot be read: {}", error.message()),
+            "`lhs models NAME` lists the settings with their defaults",
+        )
+    })
+}
+
+pub(super) fn at_least_one(key: &str, value: usize) -> Result<()> {
+    if value >= 1 {
+        return Ok(());
+    }
+    Err(Error::setting(key, format!("{value} is out of range"), "choose 1 or more"))
+}
+
+pub(super) fn share_below_one(key: &str, value: f32) -> Result<()> {
+    if (0.0..1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::setting(
+        key,
+        format!("{value} is out of range"),
+        "choose a share from 0 up to, not including, 1",
+    ))
+}
+
+/// Refuses features with other columns than those that the model learned from.
+pub(super) fn same_columns(features: &Features, learned: usize) -> Result<()> {
+    if features.dim() == learned {
+        return Ok(());
+    }
+    Err(Error::data(
+        format!("the data has {} feature columns, the model was trained on {learned}", features.dim()),
+        "predict on data with the same feature columns in the same order",
+    ))
+}
+
+/// Input width and number of classes of a saved stack of layers.
+pub(super) fn ends(tensors: &Tensors, layers: usize) -> Result<(usize, usize)> {
+    let shape = |layer: usize| {
+        let name = format!("layer{layer}.weight");
+        tensors.get(&name).map(crate::linalg::Mat::shape).ok_or_else(|| {
+            Error::data(format!("the weights have no tensor `{name}`"), "they belong to another model")
+        })
+    };
+    Ok((shape(0)?.0, shape(layers.saturating_sub(1))?.1))
+}
+
+impl SearchSpace {
+    /// One of these values.
+    pub fn choice<V: Into<toml::Value>>(values: impl IntoIterator<Item = V>) -> Self {
+        SearchSpace::Choice(values.into_iter().map(Into::into).collect())
+    }
+}

@@ -1,0 +1,39 @@
+//! Features as the first layer of a network sees them.
+
+use crate::autograd::{Sparse, Var};
+use crate::graph::Features;
+
+/// Features on the tape, dense or sparse.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// `[n,F]`.
+    Dense(Var),
+    /// Non-zeros only.
+    Sparse(Sparse),
+}
+
+impl Input {
+    /// Features as constants.
+    pub fn new(features: &Features) -> Self {
+        match features {
+            Features::Dense(mat) => Input::Dense(Var::constant(mat.clone())),
+            Features::Sparse(mat) => Input::Sparse(Sparse::constant(mat)),
+        }
+    }
+
+    /// Drops a share of the (non-zero) entries.
+    pub fn dropout(&self, rate: f32, seed: u64) -> Self {
+        match self {
+            Input::Dense(x) => Input::Dense(x.dropout(rate, seed)),
+            Input::Sparse(x) => Input::Sparse(Sparse::new(x.pattern.clone(), x.values.dropout(rate, seed))),
+        }
+    }
+
+    /// `X W`: `[n,F] x [F,d] -> [n,d]`.
+    pub fn matmul(&self, weight: &Var) -> Var {
+        match self {
+            Input::Dense(x) => x.matmul(weight),
+            Input::Sparse(x) => x.matmul(weight),
+        }
+    }
+}

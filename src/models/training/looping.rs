@@ -1,0 +1,265 @@
+//! The loop: step, measure, keep the best, stop early, save, resume.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Checkpoint, EpochRecord, Parameters, Session};
+use crate::autograd::{Adam, AdamConfig, Order, Var, gradients};
+use crate::error::{Error, Result};
+use crate::linalg::Mat;
+use crate::linalg::random::derive;
+
+/// How long training may go on unsaved.
+const SAVE_EVERY: Duration = Duration::from_secs(10);
+
+/// How a model is trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrainingConfig {
+    /// At most this many epochs, 1 or more.
+    pub epochs: usize,
+    /// Stops after this many epochs without improvement at the validation nodes, 1 or more.
+    pub patience: usize,
+    /// Step size of Adam, above 0.
+    pub learning_rate: f32,
+    /// Pulls weights (not biases) towards zero, 0 or above.
+    pub weight_decay: f32,
+    /// What counts as an improvement.
+    pub monitor: Monitor,
+}
+
+/// What early stopping looks at, at the validation nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Monitor {
+    /// Higher accuracy; of equals, lower cross-entropy.
+    Accuracy,
+    /// Lower cross-entropy.
+    Loss,
+}
+
+impl Default for TrainingConfig {
+    fn default() -> Self {
+        TrainingConfig {
+            epochs: 1000,
+            patience: 100,
+            learning_rate: 0.01,
+            weight_decay: 5e-4,
+            monitor: Monitor::Accuracy,
+        }
+    }
+}
+
+impl TrainingConfig {
+    /// Checks the ranges; `prefix` is the path of these settings, such as `training`.
+    pub fn validate(&self, prefix: &str) -> Result<()> {
+        let wrong = |key: &str, value: &dyn std::fmt::Display, range: &str| {
+            Err(Error::setting(
+                format!("{prefix}.{key}"),
+                format!("{value} is out of range"),
+                format!("choose {range}"),
+            ))
+        };
+        if self.epochs == 0 {
+            return wrong("epochs", &self.epochs, "1 or more");
+        }
+        if self.patience == 0 {
+            return wrong("patience", &self.patience, "1 or more");
+        }
+        if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
+            return wrong("learning_rate", &self.learning_rate, "a positive number, such as 0.01");
+        }
+        if !(self.weight_decay >= 0.0 && self.weight_decay.is_finite()) {
+            return wrong("weight_decay", &self.weight_decay, "0 or a small positive number, such as 5e-4");
+        }
+        Ok(())
+    }
+
+    fn adam(&self) -> AdamConfig {
+        AdamConfig {
+            learning_rate: self.learning_rate,
+            weight_decay: self.weight_decay,
+            ..AdamConfig::default()
+        }
+    }
+}
+
+/// What is minimised, and how progress is measured.
+pub trait Objective {
+    /// The loss of one step; everything random in it comes from `seed`.
+    fn loss(&self, parameters: &[Var], seed: u64) -> Var;
+
+    /// The state at the validation nodes; `None` when there is nothing to measure, and every epoch counts.
+    fn score(&self, parameters: &[Var]) -> Option<Score>;
+}
+
+/// A measurement at the validation nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// Share that was right, 0..=1.
+    pub accuracy: f32,
+    /// Cross-entropy.
+    pub loss: f32,
+}
+
+impl Score {
+    fn beats(&self, other: &Score, monitor: Monitor) -> bool {
+        match monitor {
+            Monitor::Loss => self.loss < other.loss,
+            Monitor::Accuracy => {
+                self.accuracy > other.accuracy || (self.accuracy == other.accuracy && self.loss < other.loss)
+            }
+        }
+    }
+}
+
+/// How a training ended.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trained {
+    /// Epochs run.
+    pub epochs: usize,
+    /// The epoch whose parameters were kept.
+    pub best_epoch: usize,
+    /// Its score, where there is one.
+    pub best: Option<Score>,
+}
+
+/// Minimises an objective and leaves the best parameters in `parameters`. `stage` names this training in the
+/// curve and in checkpoints. Same objective, settings and seed: same bits, also across a resume.
+pub fn train(
+    stage: &str,
+    objective: &impl Objective,
+    parameters: &mut Parameters,
+    config: &TrainingConfig,
+    seed: u64,
+    session: &mut Session<'_>,
+) -> Result<Trained> {
+    let mut state = match session.load(stage)? {
+        Some(checkpoint) => State::resume(&checkpoint, parameters, config)?,
+        None => State::fresh(parameters, config),
+    };
+    let mut saved = Instant::now();
+    while !state.finished(config) {
+        if session.stopping() {
+            session.save(stage, &state.checkpoint(parameters))?;
+            return Err(session.interrupted());
+        }
+        if session.keeps_checkpoints() && saved.elapsed() > SAVE_EVERY {
+            session.save(stage, &state.checkpoint(parameters))?;
+            saved = Instant::now();
+        }
+        let epoch = state.progress.epochs;
+        let train_loss = state.step(objective, &parameters.decays, derive(seed, &[epoch as u64]));
+        if !train_loss.is_finite() {
+            return Err(Error::data(
+                format!("training diverged in epoch {epoch}: the loss is {train_loss}"),
+                "lower the learning rate, for example `--set training.learning_rate=0.001`",
+            ));
+        }
+        let score = state.measure(objective, config.monitor);
+        session.tell(&EpochRecord {
+            stage: stage.to_string(),
+            epoch,
+            train_loss,
+            val_loss: score.map(|score| score.loss),
+            val_accuracy: score.map(|score| score.accuracy),
+        });
+    }
+    parameters.values = state.best;
+    Ok(state.progress)
+}
+
+/// Everything that changes from epoch to epoch.
+struct State {
+    values: Vec<Rc<Mat>>,
+    best: Vec<Mat>,
+    adam: Adam,
+    progress: Trained,
+}
+
+impl State {
+    fn fresh(parameters: &Parameters, config: &TrainingConfig) -> Self {
+        let values = &parameters.values;
+        State {
+            values: values.iter().cloned().map(Rc::new).collect(),
+            best: values.clone(),
+            adam: Adam::new(config.adam(), values.iter().map(Mat::shape)),
+            progress: Trained { epochs: 0, best_epoch: 0, best: None },
+        }
+    }
+
+    fn finished(&self, config: &TrainingConfig) -> bool {
+        let Trained { epochs, best_epoch, .. } = self.progress;
+        epochs >= config.epochs || epochs > best_epoch + config.patience
+    }
+
+    fn step(&mut self, objective: &impl Objective, decays: &[bool], seed: u64) -> f32 {
+        let vars: Vec<Var> = self.values.iter().map(|value| Var::parameter(Rc::clone(value))).collect();
+        let loss = objective.loss(&vars, seed);
+        let found = gradients(&loss, &vars.iter().collect::<Vec<_>>(), Order::First);
+        let loss = loss.scalar();
+        // With the variables gone, the values are this state's alone and are updated in place.
+        drop(vars);
+        self.adam.next_step();
+        for (index, (value, gradient)) in self.values.iter_mut().zip(&found).enumerate() {
+            self.adam.update(index, Rc::make_mut(value), gradient.value(), decays[index]);
+        }
+        loss
+    }
+
+    fn measure(&mut self, objective: &impl Objective, monitor: Monitor) -> Option<Score> {
+        let vars: Vec<Var> = self.values.iter().map(|value| Var::constant(Rc::clone(value))).collect();
+        let score = objective.score(&vars);
+        let improved = match (score, self.progress.best) {
+            (Some(score), Some(best)) => score.beats(&best, monitor),
+            _ => true,
+        };
+        if improved {
+            for (best, value) in self.best.iter_mut().zip(&self.values) {
+                best.as_mut_slice().copy_from_slice(value.as_slice());
+            }
+            self.progress.best_epoch = self.progress.epochs;
+            self.progress.best = score;
+        }
+        self.progress.epochs += 1;
+        score
+    }
+
+    fn checkpoint(&self, parameters: &Parameters) -> Checkpoint {
+        let mut checkpoint = Checkpoint {
+            state: serde_json::to_value(self.progress).unwrap_or_default(),
+            ..Checkpoint::default()
+        };
+        for (index, name) in parameters.names.iter().enumerate() {
+            let mut put = |kind: &str, mat: &Mat| {
+                checkpoint.tensors.insert(format!("{kind}/{name}"), mat.clone());
+            };
+            put("value", &self.values[index]);
+            put("best", &self.best[index]);
+            put("adam_first", &self.adam.first[index]);
+            put("adam_second", &self.adam.second[index]);
+        }
+        checkpoint
+    }
+
+    fn resume(checkpoint: &Checkpoint, parameters: &Parameters, config: &TrainingConfig) -> Result<Self> {
+        let mut state = Self::fresh(parameters, config);
+        state.progress = serde_json::from_value(checkpoint.state.clone()).map_err(|error| {
+            Error::data(format!("the checkpoint cannot be read: {error}"), "start again without --resume")
+        })?;
+        let restore = |kind: &str| -> Result<Vec<Mat>> {
+            let mut copy = parameters.clone();
+            copy.names.iter_mut().for_each(|name| *name = format!("{kind}/{name}"));
+            copy.restore(&checkpoint.tensors)?;
+            Ok(copy.values)
+        };
+        state.values = restore("value")?.into_iter().map(Rc::new).collect();
+        state.best = restore("best")?;
+        state.adam.first = restore("adam_first")?;
+        state.adam.second = restore("adam_second")?;
+        state.adam.steps = state.progress.epochs as u64;
+        Ok(state)
+    }
+}

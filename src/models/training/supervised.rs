@@ -1,0 +1,83 @@
+//! Learning from labelled nodes: cross-entropy at the training nodes, early stopping at the validation nodes.
+
+use std::rc::Rc;
+
+use super::{Objective, Score};
+use crate::autograd::Var;
+use crate::linalg::Mat;
+use crate::models::Labelled;
+
+/// A network that gives class scores.
+pub trait Network {
+    /// Scores before the softmax, one row per node of the graph. `dropout_seed` is `None` when predicting.
+    fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var;
+
+    /// A term added to the cross-entropy while training.
+    fn extra_loss(&self, _parameters: &[Var], _scores: &Var, _seed: u64) -> Option<Var> {
+        None
+    }
+}
+
+/// The objective of a network on a task.
+pub struct Supervised<'a, N> {
+    network: &'a N,
+    train: Target,
+    val: Target,
+}
+
+struct Target {
+    nodes: Rc<[u32]>,
+    classes: Rc<[u32]>,
+}
+
+impl Target {
+    fn new(labelled: &Labelled) -> Self {
+        Target { nodes: labelled.nodes.clone().into(), classes: labelled.classes.clone().into() }
+    }
+
+    fn cross_entropy(&self, scores: &Var) -> Var {
+        scores.gather_rows(&self.nodes).cross_entropy(&self.classes)
+    }
+}
+
+impl<'a, N: Network> Supervised<'a, N> {
+    /// Learns from `train`, stops early by `val`.
+    pub fn on(network: &'a N, train: &Labelled, val: &Labelled) -> Self {
+        Supervised { network, train: Target::new(train), val: Target::new(val) }
+    }
+}
+
+impl<N: Network> Objective for Supervised<'_, N> {
+    fn loss(&self, parameters: &[Var], seed: u64) -> Var {
+        let scores = self.network.scores(parameters, Some(seed));
+        let loss = self.train.cross_entropy(&scores);
+        match self.network.extra_loss(parameters, &scores, seed) {
+            Some(extra) => loss.add(&extra),
+            None => loss,
+        }
+    }
+
+    fn score(&self, parameters: &[Var]) -> Option<Score> {
+        if self.val.nodes.is_empty() {
+            return None;
+        }
+        let scores = self.network.scores(parameters, None).gather_rows(&self.val.nodes);
+        let right = (0..scores.rows())
+            .filter(|&row| argmax(scores.value().row(row)) == self.val.classes[row] as usize)
+            .count();
+        Some(Score {
+            accuracy: right as f32 / scores.rows().max(1) as f32,
+            loss: scores.cross_entropy(&self.val.classes).scalar(),
+        })
+    }
+}
+
+/// The first of the largest entries.
+pub(crate) fn argmax(values: &[f32]) -> usize {
+    (1..values.len()).fold(0, |best, i| if values[i] > values[best] { i } else { best })
+}
+
+/// Class probabilities of a trained network.
+pub fn probabilities(network: &impl Network, parameters: &[Var]) -> Mat {
+    network.scores(parameters, None).softmax().value().clone()
+}

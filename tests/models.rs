@@ -1,0 +1,197 @@
+//! One contract for every model: what holds for one holds for all.
+
+use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labels, Split};
+use lhs::linalg::Mat;
+use lhs::models::training::Session;
+use lhs::models::{ModelKind, NodeClassifier, Task, kinds};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const CLASSES: usize = 3;
+
+/// A small graph of three classes whose features hint at the class; `order` renumbers the nodes.
+fn parts(num_nodes: usize, with_edges: bool, order: &[u32]) -> DatasetParts {
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let class = |node: usize| node % CLASSES;
+    let values: Vec<f32> = (0..num_nodes * 6)
+        .map(|i| {
+            let hint = if i % 6 == class(i / 6) { 1.5 } else { 0.0 };
+            hint + rng.random_range(0.0f32..1.0)
+        })
+        .collect();
+    let mut edges = Vec::new();
+    while with_edges && edges.len() < 3 * num_nodes {
+        let (a, b) = (rng.random_range(0..num_nodes), rng.random_range(0..num_nodes));
+        if a != b && (class(a) == class(b) || rng.random_range(0..4) == 0) {
+            edges.push((order[a], order[b]));
+        }
+    }
+    let mut moved = vec![0f32; values.len()];
+    let mut numbers = vec![0i64; num_nodes];
+    for (node, &to) in order.iter().enumerate() {
+        moved[to as usize * 6..][..6].copy_from_slice(&values[node * 6..][..6]);
+        numbers[to as usize] = class(node) as i64;
+    }
+    let (graph, repairs) = Graph::from_edges(num_nodes, &edges).unwrap();
+    let third = |part: usize| {
+        let mut nodes: Vec<u32> =
+            (0..num_nodes).filter(|n| n / CLASSES % 3 == part).map(|n| order[n]).collect();
+        nodes.sort_unstable();
+        nodes
+    };
+    DatasetParts {
+        name: "contract".into(),
+        graph,
+        repairs,
+        features: Features::from_dense(Mat::from_slice(num_nodes, 6, &moved)),
+        labels: Labels::from_numbers(&numbers).unwrap(),
+        node_ids: None,
+        splits: vec![Split { train: third(0), val: third(1), test: third(2) }],
+    }
+}
+
+fn natural_order(num_nodes: usize) -> Vec<u32> {
+    (0..num_nodes as u32).collect()
+}
+
+fn dataset(num_nodes: usize) -> Dataset {
+    Dataset::new(parts(num_nodes, true, &natural_order(num_nodes))).unwrap()
+}
+
+/// The model with few epochs, so that the contract is quick to check.
+fn fit(kind: &ModelKind, dataset: &Dataset, seed: u64) -> Box<dyn NodeClassifier> {
+    fit_with(kind, dataset, seed, &quick_settings(kind))
+}
+
+fn quick_settings(kind: &ModelKind) -> toml::Table {
+    let mut settings = (kind.defaults)();
+    let training = settings["training"].as_table_mut().unwrap();
+    training.insert("epochs".into(), 30.into());
+    settings
+}
+
+fn fit_with(
+    kind: &ModelKind,
+    dataset: &Dataset,
+    seed: u64,
+    settings: &toml::Table,
+) -> Box<dyn NodeClassifier> {
+    let task = Task::new(dataset, &dataset.splits()[0]).unwrap();
+    let config = (kind.build)(settings).unwrap();
+    config.fit(&task, seed, &mut Session::default()).unwrap()
+}
+
+fn predict(model: &dyn NodeClassifier, dataset: &Dataset) -> Mat {
+    model.predict(dataset.graph(), dataset.features()).unwrap()
+}
+
+fn assert_probabilities(name: &str, probabilities: &Mat, num_nodes: usize) {
+    assert_eq!(probabilities.shape(), (num_nodes, CLASSES), "{name}");
+    for node in 0..num_nodes {
+        let row = probabilities.row(node);
+        assert!(row.iter().all(|p| p.is_finite() && (0.0..=1.0).contains(p)), "{name}: {row:?}");
+        assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{name}: {row:?}");
+    }
+}
+
+#[test]
+fn predictions_are_probabilities() {
+    let dataset = dataset(90);
+    for kind in kinds() {
+        let model = fit(kind, &dataset, 0);
+        assert_probabilities(kind.name, &predict(model.as_ref(), &dataset), 90);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
+    let dataset = dataset(90);
+    for kind in kinds() {
+        let on = |threads: usize, seed: u64| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| predict(fit(kind, &dataset, seed).as_ref(), &dataset))
+        };
+        let first = on(1, 3);
+        assert_eq!(first, on(1, 3), "{}: the same seed twice", kind.name);
+        assert_eq!(first, on(2, 3), "{}: one and two threads", kind.name);
+        assert_ne!(first, on(1, 4), "{}: another seed", kind.name);
+    }
+}
+
+#[test]
+fn a_saved_model_predicts_the_same() {
+    let dataset = dataset(90);
+    for kind in kinds() {
+        let model = fit(kind, &dataset, 0);
+        let restored = (kind.load)(&quick_settings(kind), &model.tensors()).unwrap();
+        assert_eq!(predict(model.as_ref(), &dataset), predict(restored.as_ref(), &dataset), "{}", kind.name);
+    }
+}
+
+#[test]
+fn renumbering_the_nodes_renumbers_the_predictions() {
+    let num_nodes = 90;
+    let mut order = natural_order(num_nodes);
+    order.shuffle(&mut ChaCha8Rng::seed_from_u64(1));
+    let dataset = dataset(num_nodes);
+    let renumbered = Dataset::new(parts(num_nodes, true, &order)).unwrap();
+    for kind in kinds() {
+        let model = fit(kind, &dataset, 0);
+        let (here, there) = (predict(model.as_ref(), &dataset), predict(model.as_ref(), &renumbered));
+        for (node, &to) in order.iter().enumerate() {
+            for (a, b) in here.row(node).iter().zip(there.row(to as usize)) {
+                assert!((a - b).abs() < 1e-4, "{}: node {node}", kind.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_graph_without_edges_and_one_without_features_both_work() {
+    let order = natural_order(90);
+    for kind in kinds() {
+        let no_edges = Dataset::new(parts(90, false, &order)).unwrap();
+        assert_probabilities(kind.name, &predict(fit(kind, &no_edges, 0).as_ref(), &no_edges), 90);
+        let no_features =
+            Dataset::new(DatasetParts { features: Features::none(90), ..parts(90, true, &order) }).unwrap();
+        assert_probabilities(kind.name, &predict(fit(kind, &no_features, 0).as_ref(), &no_features), 90);
+    }
+}
+
+#[test]
+fn one_training_node_per_class_is_enough() {
+    let dataset = dataset(9);
+    for kind in kinds() {
+        assert_probabilities(kind.name, &predict(fit(kind, &dataset, 0).as_ref(), &dataset), 9);
+    }
+}
+
+#[test]
+fn features_with_other_columns_are_refused() {
+    let dataset = dataset(30);
+    let other = Features::Dense(Mat::zeros(30, 5));
+    for kind in kinds() {
+        let error = fit(kind, &dataset, 0).predict(dataset.graph(), &other).unwrap_err().to_string();
+        assert!(error.contains("5 feature columns") && error.contains("hint"), "{}: {error}", kind.name);
+    }
+}
+
+#[test]
+fn every_model_learns_an_easy_task() {
+    let dataset = dataset(300);
+    let split = &dataset.splits()[0];
+    for kind in kinds() {
+        let probabilities = predict(fit_with(kind, &dataset, 0, &(kind.defaults)()).as_ref(), &dataset);
+        let right = split
+            .test
+            .iter()
+            .filter(|&&node| {
+                let row = probabilities.row(node as usize);
+                let best = (0..CLASSES).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
+                Some(best as u32) == dataset.labels().get(node as usize)
+            })
+            .count();
+        assert!(right * 10 > split.test.len() * 8, "{}: {right} of {}", kind.name, split.test.len());
+    }
+}
