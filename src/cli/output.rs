@@ -1,7 +1,16 @@
 //! What a command says, and where: results on stdout, everything else on stderr.
 
+use std::io::{self, Write};
+use std::num::NonZero;
+use std::path::Path;
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
+
+use crate::error::{Error, Result};
+
+/// More threads than any machine has cores for is a slip of the finger.
+const MOST_THREADS: usize = 1024;
 
 /// Flags that every command takes.
 #[derive(Clone, Debug, clap::Args)]
@@ -21,24 +30,38 @@ pub struct Global {
 }
 
 impl Global {
+    /// How many threads to use.
+    pub fn num_threads(&self) -> Result<usize> {
+        match self.threads {
+            None => Ok(std::thread::available_parallelism().map_or(1, NonZero::get)),
+            Some(threads @ 1..=MOST_THREADS) => Ok(threads),
+            Some(threads) => Err(Error::setting(
+                "--threads",
+                format!("{threads} is out of range"),
+                format!("give a number from 1 to {MOST_THREADS}; without it all cores are used"),
+            )),
+        }
+    }
+
     /// A line of the result, for people; silent under `--json`.
     pub fn say(&self, text: impl std::fmt::Display) {
         if !self.json {
-            println!("{text}");
+            print_or_leave(&format!("{text}\n"));
         }
     }
 
     /// The result, for programs; silent without `--json`.
     pub fn document(&self, value: &impl Serialize) {
         if self.json {
-            println!("{}", serde_json::to_string_pretty(value).unwrap_or_default());
+            print_or_leave(&format!("{}\n", serde_json::to_string_pretty(value).unwrap_or_default()));
         }
     }
 
     /// A remark that is not part of the result.
     pub fn note(&self, text: impl std::fmt::Display) {
         if !self.quiet {
-            eprintln!("{text}");
+            // Nobody is left to hear that stderr is gone.
+            let _ = writeln!(io::stderr(), "{text}");
         }
     }
 
@@ -55,5 +78,21 @@ impl Global {
         let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {msg} {eta}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         ProgressBar::with_draw_target(Some(steps), target).with_style(style).with_prefix(what.to_string())
+    }
+}
+
+/// Writes to stdout. A reader that has heard enough (`lhs models | head -1`) ends the program quietly, as
+/// it does other tools; any other failure, such as a full disk, is an error.
+pub fn print(text: &str) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(Error::io("write", Path::new("stdout")))
+}
+
+fn print_or_leave(text: &str) {
+    if let Err(error) = print(text) {
+        std::process::exit(i32::from(super::complain(&error)));
     }
 }

@@ -1,1 +1,19 @@
-//! Measuring: metrics, experiments over splits and seeds, run folders.
+//! Measuring: metrics, experiments over splits and seeds, run folders, the search for settings.
+//!
+//! [`experiment`] trains a model on each split and scores it; [`run`] keeps what it made on disk, so that
+//! an interrupted run goes on to the same bits; [`tune`] searches settings by validation accuracy alone.
+
+mod checkpoint;
+pub mod config_file;
+pub mod experiment;
+pub mod fingerprint;
+pub mod memory;
+pub mod metrics;
+pub mod parallel;
+pub mod predictions;
+pub mod run;
+pub mod settings;
+pub mod shipped;
+pub mod splits;
+pub mod tune;
+pub mod weights;

@@ -1,0 +1,208 @@
+//! A model trained and scored on each of some splits, which run in parallel.
+//!
+//! Each split is learned from a [`Task`], which has no test labels; they are looked at here, for scoring.
+//! The numbers depend on data, settings and seed, never on the number of threads.
+
+use std::fs;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use toml::Table;
+
+use super::checkpoint::{Curve, FileCheckpoints, Stopwatch};
+use super::predictions::Predictions;
+use super::run::{Finished, RunFolder};
+use super::splits::NumberedSplit;
+use super::{memory, metrics, parallel};
+use crate::error::{Error, Result};
+use crate::graph::{Dataset, Split};
+use crate::models::training::{CheckpointStore, EpochRecord, Session};
+use crate::models::{ModelConfig, ModelKind, NodeClassifier, Task};
+
+/// What to run.
+pub struct Experiment<'a> {
+    /// The data.
+    pub dataset: &'a Dataset,
+    /// The model.
+    pub kind: &'a ModelKind,
+    /// Its settings, complete.
+    pub settings: &'a Table,
+    /// The splits.
+    pub splits: &'a [NumberedSplit],
+    /// The seed of everything random.
+    pub seed: u64,
+    /// Threads to use.
+    pub threads: usize,
+    /// Set to true to stop at the next epoch.
+    pub stop: Option<&'a AtomicBool>,
+    /// Where to keep what comes out, and to resume from.
+    pub run: Option<&'a RunFolder>,
+    /// Who is told how it goes.
+    pub watch: &'a dyn Watch,
+}
+
+/// Is told, from several threads, how an experiment goes. `()` does not listen.
+pub trait Watch: Sync {
+    /// An epoch of a split is over.
+    fn epoch(&self, split: usize, record: &EpochRecord) {
+        let _ = (split, record);
+    }
+    /// A split is finished, or was finished earlier.
+    fn split(&self, result: &SplitResult) {
+        let _ = result;
+    }
+}
+
+impl Watch for () {}
+
+/// Accuracies of one split, in percent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SplitResult {
+    /// Number of the split.
+    pub split: usize,
+    /// At the training nodes.
+    pub train_accuracy: f64,
+    /// At the validation nodes.
+    pub val_accuracy: f64,
+    /// At the test nodes.
+    pub test_accuracy: f64,
+    /// Macro-F1 at the test nodes.
+    pub test_macro_f1: f64,
+    /// Epochs of all stages together.
+    pub epochs: usize,
+    /// Time for training, interrupted sittings included.
+    pub seconds: f64,
+}
+
+/// What an experiment found; accuracies in percent, spreads are population standard deviations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Name of the data.
+    pub dataset: String,
+    /// Name of the model.
+    pub model: String,
+    /// Number of splits.
+    pub splits: usize,
+    /// Mean over the splits.
+    pub test_accuracy_mean: f64,
+    /// Spread over the splits.
+    pub test_accuracy_std: f64,
+    /// Mean over the splits.
+    pub val_accuracy_mean: f64,
+    /// Time from start to end, as the clock on the wall shows it.
+    pub seconds: f64,
+    /// The most memory that the process has needed.
+    pub peak_memory_bytes: Option<u64>,
+    /// Each split, in order.
+    pub per_split: Vec<SplitResult>,
+}
+
+impl Experiment<'_> {
+    /// Runs every split that is not finished yet.
+    pub fn run(&self) -> Result<Outcome> {
+        let started = Instant::now();
+        self.dataset.check_trainable()?;
+        let config = (self.kind.build)(self.settings)?;
+        let per_split = parallel::map(self.splits.len(), self.threads, |cell| {
+            let result = self.split(config.as_ref(), &self.splits[cell])?;
+            self.watch.split(&result);
+            Ok(result)
+        })?;
+        let column = |of: fn(&SplitResult) -> f64| per_split.iter().map(of).collect::<Vec<f64>>();
+        let test = column(|result| result.test_accuracy);
+        Ok(Outcome {
+            dataset: self.dataset.name().to_string(),
+            model: self.kind.name.to_string(),
+            splits: per_split.len(),
+            test_accuracy_mean: metrics::mean(&test),
+            test_accuracy_std: metrics::std(&test),
+            val_accuracy_mean: metrics::mean(&column(|result| result.val_accuracy)),
+            seconds: started.elapsed().as_secs_f64(),
+            peak_memory_bytes: memory::peak_bytes(),
+            per_split,
+        })
+    }
+
+    fn split(&self, config: &dyn ModelConfig, split: &NumberedSplit) -> Result<SplitResult> {
+        let NumberedSplit { number, split } = split;
+        let Some(run) = self.run else {
+            let fitted = self.fit(config, *number, split, None)?;
+            return Ok(self.score(*number, split, &fitted)?.0);
+        };
+        if let Some(result) = run.result(*number)? {
+            return Ok(result);
+        }
+        let folder = run.split_folder(*number);
+        fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
+        let fitted = self.fit(config, *number, split, Some(run))?;
+        let (result, predictions) = self.score(*number, split, &fitted)?;
+        let model = fitted.model.as_ref();
+        run.finish(
+            split,
+            &Finished { result: &result, model, curve: &fitted.curve, predictions: &predictions },
+        )?;
+        Ok(result)
+    }
+
+    fn fit(
+        &self,
+        config: &dyn ModelConfig,
+        number: usize,
+        split: &Split,
+        run: Option<&RunFolder>,
+    ) -> Result<Fitted> {
+        let task = Task::new(self.dataset, split).map_err(|error| in_split(error, number))?;
+        let (curve, clock) = (Curve::default(), Stopwatch::start());
+        let folder = run.map(|run| run.split_folder(number));
+        let mut checkpoints = folder.as_deref().map(|folder| FileCheckpoints::new(folder, &curve, &clock));
+        let mut on_epoch = |record: &EpochRecord| {
+            curve.push(record.clone());
+            self.watch.epoch(number, record);
+        };
+        let mut session = Session {
+            stop: self.stop,
+            on_epoch: Some(&mut on_epoch),
+            checkpoints: checkpoints.as_mut().map(|store| store as &mut dyn CheckpointStore),
+        };
+        let model = config.fit(&task, split_seed(self.seed, number), &mut session)?;
+        let seconds = clock.seconds();
+        Ok(Fitted { model, curve: curve.into_records(), seconds })
+    }
+
+    fn score(&self, number: usize, split: &Split, fitted: &Fitted) -> Result<(SplitResult, Predictions<'_>)> {
+        let (graph, features) = (self.dataset.graph(), self.dataset.features());
+        let probabilities = fitted.model.predict(graph, features)?;
+        let predictions = Predictions::new(self.dataset, self.dataset.labels().names(), probabilities);
+        let confusion = |part: &[u32]| predictions.confusion(part.iter().copied());
+        let percent = |share: Option<f64>| 100.0 * share.unwrap_or(0.0);
+        let result = SplitResult {
+            split: number,
+            train_accuracy: percent(confusion(&split.train).accuracy()),
+            val_accuracy: percent(confusion(&split.val).accuracy()),
+            test_accuracy: percent(confusion(&split.test).accuracy()),
+            test_macro_f1: percent(confusion(&split.test).macro_f1()),
+            epochs: fitted.curve.len(),
+            seconds: fitted.seconds,
+        };
+        Ok((result, predictions))
+    }
+}
+
+struct Fitted {
+    model: Box<dyn NodeClassifier>,
+    curve: Vec<EpochRecord>,
+    seconds: f64,
+}
+
+/// The seed that a model is trained with on one split.
+pub fn split_seed(seed: u64, split: usize) -> u64 {
+    parallel::seed_of(seed, split as u64)
+}
+
+fn in_split(error: Error, number: usize) -> Error {
+    match error {
+        Error::Data { problem, remedy } => Error::data(format!("split {number}: {problem}"), remedy),
+        other => other,
+    }
+}

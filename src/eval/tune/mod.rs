@@ -1,0 +1,292 @@
+//! The search for settings: by mean validation accuracy over the splits. Test labels are not looked at.
+//!
+//! Trials run in batches of [`BATCH`]. What a batch proposes ([`sampler`]) and gives up depends on the
+//! batches before it alone, so the search is the same on any number of threads and after any interruption.
+//! Within a batch the splits come in rounds (1, 2, 4, … splits in all); after a round, a trial is given up
+//! when its mean so far is below the median of what earlier finished trials had on the same splits.
+
+pub mod header;
+pub mod sampler;
+pub mod study;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use toml::Table;
+
+use super::experiment::split_seed;
+use super::splits::NumberedSplit;
+use super::{metrics, parallel};
+use crate::error::{Error, Result};
+use crate::graph::Dataset;
+use crate::models::training::Session;
+use crate::models::{ModelConfig, ModelKind, Task};
+use sampler::Space;
+use study::Study;
+
+/// Trials that are proposed together.
+pub const BATCH: usize = 8;
+/// Without so many finished trials, none is given up.
+const ENOUGH: usize = 4;
+
+/// One try of some settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Its number, from 0.
+    pub trial: usize,
+    /// Whether it ran on all splits; otherwise it was given up.
+    pub finished: bool,
+    /// The complete settings.
+    pub settings: Table,
+    /// Validation accuracy in percent, split by split.
+    pub val_accuracies: Vec<f64>,
+    /// Training time of its splits together.
+    pub seconds: f64,
+}
+
+impl Trial {
+    /// Mean validation accuracy over the splits that were run, in percent.
+    pub fn val_accuracy(&self) -> f64 {
+        metrics::mean(&self.val_accuracies)
+    }
+}
+
+/// What to search.
+pub struct Search<'a> {
+    /// The data.
+    pub dataset: &'a Dataset,
+    /// The model.
+    pub kind: &'a ModelKind,
+    /// The settings of the first trial, complete.
+    pub base: &'a Table,
+    /// What varies.
+    pub space: Space,
+    /// The splits to score on.
+    pub splits: &'a [NumberedSplit],
+    /// The seed of everything random.
+    pub seed: u64,
+    /// How many trials in all, those of earlier sittings included.
+    pub trials: usize,
+    /// No training is begun after this time.
+    pub budget: Option<Duration>,
+    /// Threads to use.
+    pub threads: usize,
+    /// Set to true to stop at the next epoch.
+    pub stop: Option<&'a AtomicBool>,
+    /// Told of every trial that is over.
+    pub on_trial: &'a (dyn Fn(&Trial) + Sync),
+}
+
+/// The trials of a search, and whether the budget ended it.
+pub struct Found {
+    /// Trials by number.
+    pub trials: Vec<Trial>,
+    /// Whether time ran out before the number of trials was reached.
+    pub out_of_time: bool,
+}
+
+impl Found {
+    /// The finished trial with the highest validation accuracy; of equals, the first.
+    pub fn best(&self) -> Option<&Trial> {
+        let finished = self.trials.iter().filter(|trial| trial.finished);
+        finished.reduce(|best, trial| if trial.val_accuracy() > best.val_accuracy() { trial } else { best })
+    }
+}
+
+impl Search<'_> {
+    /// Searches on from `known` trials; each new one is put into the study as soon as it is over.
+    pub fn run(&self, study: Study, known: Vec<Trial>) -> Result<Found> {
+        self.dataset.check_trainable()?;
+        let deadline = self.budget.and_then(|budget| Instant::now().checked_add(budget));
+        let study = Mutex::new(study);
+        let mut trials = known;
+        let mut out_of_time = false;
+        for first in (0..self.trials).step_by(BATCH) {
+            let (history, later): (Vec<Trial>, Vec<Trial>) =
+                trials.drain(..).partition(|trial| trial.trial < first);
+            let is_known = |number: &usize| later.iter().any(|trial| trial.trial == *number);
+            let missing: Vec<usize> =
+                (first..self.trials.min(first + BATCH)).filter(|number| !is_known(number)).collect();
+            let batch = Batch { search: self, history: &history, study: &study, deadline };
+            let new = batch.run(&missing)?;
+            out_of_time = new.len() < missing.len();
+            trials = [history, later, new].concat();
+            trials.sort_by_key(|trial| trial.trial);
+            if out_of_time {
+                break;
+            }
+        }
+        Ok(Found { trials, out_of_time })
+    }
+}
+
+/// Trials that run together, and what they may know.
+struct Batch<'a> {
+    search: &'a Search<'a>,
+    history: &'a [Trial],
+    study: &'a Mutex<Study>,
+    deadline: Option<Instant>,
+}
+
+impl Batch<'_> {
+    /// Runs the trials named; those that time did not suffice for are missing from the result.
+    fn run(&self, numbers: &[usize]) -> Result<Vec<Trial>> {
+        let mut running: Vec<Trial> = numbers.iter().map(|&number| self.propose(number)).collect();
+        let configs: Vec<_> = running
+            .iter()
+            .map(|trial| (self.search.kind.build)(&trial.settings).map(|config| (trial.trial, config)))
+            .collect::<Result<_>>()?;
+        let config_of = |trial: &Trial| {
+            configs.iter().find(|(number, _)| *number == trial.trial).map(|(_, c)| c.as_ref())
+        };
+        let mut over = Vec::new();
+        for round in rounds(self.search.splits.len()) {
+            running = self.round(running, round, &config_of)?;
+            let (stay, leave): (Vec<Trial>, Vec<Trial>) =
+                running.into_iter().partition(|trial| !trial.finished && !self.is_hopeless(trial));
+            for trial in leave.iter().filter(|trial| !trial.finished) {
+                self.keep(trial)?;
+            }
+            over.extend(leave);
+            running = stay;
+        }
+        Ok(over)
+    }
+
+    fn propose(&self, number: usize) -> Trial {
+        let Search { base, space, seed, .. } = self.search;
+        Trial {
+            trial: number,
+            finished: false,
+            settings: sampler::propose(base, space, self.history, *seed, number),
+            val_accuracies: Vec::new(),
+            seconds: 0.0,
+        }
+    }
+
+    /// Runs some more splits of each trial, all in parallel; returns the trials that got through.
+    fn round<'c>(
+        &self,
+        running: Vec<Trial>,
+        splits: std::ops::Range<usize>,
+        config_of: &(dyn Fn(&Trial) -> Option<&'c dyn ModelConfig> + Sync),
+    ) -> Result<Vec<Trial>> {
+        let width = splits.len();
+        let progress: Vec<Mutex<Progress>> =
+            running.into_iter().map(|trial| Mutex::new(Progress::new(trial, width))).collect();
+        parallel::map(progress.len() * width, self.search.threads, |cell| {
+            let (row, column) = (cell / width, cell % width);
+            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Ok(());
+            }
+            let trial = lock(&progress[row]).trial.clone();
+            let Some(config) = config_of(&trial) else { return Ok(()) };
+            let (accuracy, seconds) =
+                self.search.validate(config, &self.search.splits[splits.start + column])?;
+            let mut progress = lock(&progress[row]);
+            progress.fill(column, accuracy, seconds);
+            if progress.is_full() && splits.end == self.search.splits.len() {
+                progress.trial.finished = true;
+                self.keep(&progress.trial)?;
+            }
+            Ok(())
+        })?;
+        let progress = progress.into_iter().map(|p| p.into_inner().unwrap_or_else(|e| e.into_inner()));
+        Ok(progress.filter(Progress::is_full).map(|progress| progress.trial).collect())
+    }
+
+    /// Whether earlier trials did better on the same splits, more often than not.
+    fn is_hopeless(&self, trial: &Trial) -> bool {
+        let count = trial.val_accuracies.len();
+        let finished = self.history.iter().filter(|earlier| earlier.finished);
+        let means: Vec<f64> =
+            finished.filter_map(|earlier| earlier.val_accuracies.get(..count)).map(metrics::mean).collect();
+        means.len() >= ENOUGH && metrics::median(&means).is_some_and(|median| trial.val_accuracy() < median)
+    }
+
+    fn keep(&self, trial: &Trial) -> Result<()> {
+        lock(self.study).add(trial)?;
+        (self.search.on_trial)(trial);
+        Ok(())
+    }
+}
+
+/// A trial whose splits of this round come in in any order.
+struct Progress {
+    trial: Trial,
+    round: Vec<Option<f64>>,
+}
+
+impl Progress {
+    fn new(trial: Trial, width: usize) -> Self {
+        Progress { trial, round: vec![None; width] }
+    }
+
+    fn fill(&mut self, column: usize, accuracy: f64, seconds: f64) {
+        self.round[column] = Some(accuracy);
+        self.trial.seconds += seconds;
+        if self.is_full() {
+            self.trial.val_accuracies.extend(self.round.iter().flatten());
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.round.iter().all(Option::is_some)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl Search<'_> {
+    /// Validation accuracy of one split in percent, and how long it took.
+    fn validate(&self, config: &dyn ModelConfig, split: &NumberedSplit) -> Result<(f64, f64)> {
+        let started = Instant::now();
+        let mut session = Session { stop: self.stop, ..Session::default() };
+        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(interrupted());
+        }
+        let task = Task::new(self.dataset, &split.split)?;
+        let seed = split_seed(self.seed, split.number);
+        let model = config.fit(&task, seed, &mut session).map_err(|error| match error {
+            Error::Interrupted { .. } => interrupted(),
+            other => other,
+        })?;
+        let predicted = metrics::predicted_classes(&model.predict(task.graph, task.features)?);
+        let pairs = task.val.nodes.iter().zip(&task.val.classes);
+        let right = pairs.filter(|(node, class)| predicted[**node as usize] == **class).count();
+        let accuracy = 100.0 * right as f64 / task.val.nodes.len().max(1) as f64;
+        Ok((accuracy, started.elapsed().as_secs_f64()))
+    }
+}
+
+fn interrupted() -> Error {
+    Error::Interrupted { remedy: "the trials so far are kept; the same command goes on from here".into() }
+}
+
+/// Splits round by round: the first, one more, then as many again as there were.
+fn rounds(num_splits: usize) -> Vec<std::ops::Range<usize>> {
+    let mut rounds = Vec::new();
+    let mut done = 0;
+    while done < num_splits {
+        let next = (2 * done).clamp(1, num_splits);
+        rounds.push(done..next);
+        done = next;
+    }
+    rounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_double() {
+        assert_eq!(rounds(10), [0..1, 1..2, 2..4, 4..8, 8..10]);
+        assert_eq!(rounds(1), vec![0..1; 1]);
+        assert!(rounds(0).is_empty());
+    }
+}

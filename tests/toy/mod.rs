@@ -1,0 +1,141 @@
+//! A tiny model and a tiny dataset: the nearest class centre, approached epoch by epoch.
+#![allow(dead_code)]
+
+use lhs::error::{Error, Result};
+use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labels, Repairs, Split};
+use lhs::linalg::Mat;
+use lhs::models::training::{Checkpoint, EpochRecord, Session};
+use lhs::models::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, Tensors};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use toml::Table;
+
+/// Nodes around the centre of their class, ten splits.
+pub fn dataset() -> Dataset {
+    let num_nodes = 90;
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let labels = Labels::from_numbers(&(0..num_nodes).map(|n| n as i64 % 3).collect::<Vec<_>>()).unwrap();
+    let features = Mat::from_fn(num_nodes, 4, |n, c| f32::from(n % 3 == c) + rng.random_range(-1.0..1.0f32));
+    let edges: Vec<(u32, u32)> = (1..num_nodes as u32).map(|n| (n - 1, n)).collect();
+    let splits = (0..10).map(|seed| Split::random(&labels, 0.5, 0.25, 0.25, seed).unwrap()).collect();
+    Dataset::new(DatasetParts {
+        name: "toy".into(),
+        graph: Graph::from_edges(num_nodes, &edges).unwrap().0,
+        repairs: Repairs::default(),
+        features: Features::Dense(features),
+        labels,
+        node_ids: Some((0..num_nodes).map(|n| format!("node {n}")).collect()),
+        splits,
+    })
+    .unwrap()
+}
+
+/// The model as a registry would list it.
+pub fn kind() -> ModelKind {
+    ModelKind {
+        name: "centre",
+        summary: "nearest class centre",
+        defaults: || "rate = 0.1\nepochs = 12\n[noise]\nscale = 0.5\n".parse().unwrap(),
+        build: |settings| Ok(Box::new(Centre::read(settings))),
+        load: |_, tensors| match tensors.get("centres") {
+            Some(centres) => Ok(Box::new(FittedCentre { centres: centres.clone() })),
+            None => Err(Error::data("no centres", "")),
+        },
+        search: || {
+            let epochs = [4, 8, 16].map(toml::Value::Integer).to_vec();
+            vec![
+                ("rate", SearchSpace::LogUniform(0.001, 1.0)),
+                ("epochs", SearchSpace::Choice(epochs)),
+                ("noise.scale", SearchSpace::Uniform(0.0, 2.0)),
+            ]
+        },
+    }
+}
+
+struct Centre {
+    rate: f32,
+    epochs: usize,
+    scale: f32,
+}
+
+impl Centre {
+    fn read(settings: &Table) -> Self {
+        Centre {
+            rate: settings["rate"].as_float().unwrap() as f32,
+            epochs: settings["epochs"].as_integer().unwrap() as usize,
+            scale: settings["noise"]["scale"].as_float().unwrap() as f32,
+        }
+    }
+}
+
+impl ModelConfig for Centre {
+    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
+        let mut fitted = FittedCentre { centres: Mat::zeros(task.num_classes, task.features.dim()) };
+        let mut first = 0;
+        if let Some(mut checkpoint) = session.load("classifier")? {
+            first = checkpoint.state["epoch"].as_u64().unwrap() as usize;
+            fitted.centres = checkpoint.tensors.remove("centres").unwrap();
+        }
+        for epoch in first..self.epochs {
+            let state = serde_json::json!({ "epoch": epoch });
+            session.save("classifier", &Checkpoint { tensors: fitted.tensors(), state })?;
+            if session.stopping() {
+                return Err(session.interrupted());
+            }
+            let loss = self.step(&mut fitted, task, seed.wrapping_add(epoch as u64));
+            let predicted =
+                lhs::eval::metrics::predicted_classes(&fitted.predict(task.graph, task.features)?);
+            let right =
+                task.val.nodes.iter().zip(&task.val.classes).filter(|(n, c)| predicted[**n as usize] == **c);
+            let val_accuracy = Some(right.count() as f32 / task.val.nodes.len() as f32);
+            let stage = "classifier".to_string();
+            session.tell(&EpochRecord { stage, epoch, train_loss: loss, val_loss: None, val_accuracy });
+        }
+        Ok(Box::new(fitted))
+    }
+}
+
+impl Centre {
+    /// Moves the centres towards their nodes, with noise of this epoch.
+    fn step(&self, fitted: &mut FittedCentre, task: &Task<'_>, seed: u64) -> f32 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut loss = 0.0;
+        for (&node, &class) in task.train.nodes.iter().zip(&task.train.classes) {
+            let row = fitted.centres.row_mut(class as usize);
+            for (column, value) in task.features.row_nonzeros(node as usize) {
+                let error = value + self.scale * rng.random_range(-1.0..1.0f32) - row[column as usize];
+                row[column as usize] += self.rate * error;
+                loss += error * error;
+            }
+        }
+        loss
+    }
+}
+
+struct FittedCentre {
+    centres: Mat,
+}
+
+impl NodeClassifier for FittedCentre {
+    fn predict(&self, _graph: &Graph, features: &Features) -> Result<Mat> {
+        if features.dim() != self.centres.cols() {
+            return Err(Error::data("other columns", ""));
+        }
+        let mut out = Mat::zeros(features.num_nodes(), self.centres.rows());
+        for node in 0..features.num_nodes() {
+            let row = features.row_nonzeros(node);
+            for class in 0..self.centres.rows() {
+                let centre = self.centres.row(class);
+                let distance: f32 = row.iter().map(|&(c, v)| (v - centre[c as usize]).powi(2)).sum();
+                out.row_mut(node)[class] = (-distance).exp();
+            }
+            let total: f32 = out.row(node).iter().sum();
+            out.row_mut(node).iter_mut().for_each(|p| *p /= total);
+        }
+        Ok(out)
+    }
+
+    fn tensors(&self) -> Tensors {
+        Tensors::from([("centres".to_string(), self.centres.clone())])
+    }
+}
