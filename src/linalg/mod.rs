@@ -1,25 +1,22 @@
 //! Dense and sparse kernels. Nothing in here knows what a graph is.
 
 pub(crate) mod contrast;
+mod eigen;
 pub(crate) mod elementwise;
 mod gemm;
 mod mat;
 pub(crate) mod parallel;
 pub mod random;
+mod ridge;
+mod search;
 pub(crate) mod simd;
 mod sparse;
 mod spmm;
-
-pub use gemm::{matmul, matmul_nt, matmul_tn};
-mod eigen;
-mod mat;
-mod ridge;
-mod search;
-mod sparse;
 mod svd;
 mod tall;
 
 pub use eigen::{EigenOptions, Eigenpairs, SymmetricOperator, leading_eigenpairs};
+pub use gemm::{matmul, matmul_nt, matmul_tn};
 pub use mat::{Mat, release_buffers};
 pub use ridge::{Ridge, hat_diagonal};
 pub use search::{neighbours, neighbours_between};
