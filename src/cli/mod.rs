@@ -3,6 +3,7 @@
 mod completions;
 mod crash;
 mod data;
+mod demo;
 mod evaluate;
 mod interrupt;
 mod models;
@@ -33,6 +34,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::DemoArgs),
     Data(data::DataArgs),
     Train(train::TrainArgs),
     Predict(predict::PredictArgs),
@@ -58,6 +60,7 @@ fn run(cli: &Cli) -> Result<()> {
     let global = &cli.global;
     start_threads(global.num_threads()?)?;
     match &cli.command {
+        Command::Demo(args) => demo::run(args, global),
         Command::Data(args) => data::run(args, global),
         Command::Train(args) => train::run(args, global),
         Command::Predict(args) => predict::run(args, global),
