@@ -165,15 +165,32 @@ where
     let cols = block.cols();
     let mut out = Mat::zeros(rows, cols);
     out.as_mut_slice().par_chunks_mut(CHUNK * cols.max(1)).enumerate().for_each(|(chunk, out)| {
-        pulp::Arch::new().dispatch(|| {
-            for (row, out) in (chunk * CHUNK..).zip(out.chunks_exact_mut(cols)) {
-                for (from, value) in entries(row) {
-                    out.iter_mut().zip(block.row(from as usize)).for_each(|(out, &x)| *out += value * x);
-                }
-            }
-        });
+        for (row, out) in (chunk * CHUNK..).zip(out.chunks_exact_mut(cols)) {
+            pulp::Arch::new().dispatch(AddRows { out, block, entries: entries(row) });
+        }
     });
     out
+}
+
+/// Adds the rows of `block` that `entries` names to `out`. A type and not a closure, because only what is
+/// inlined into the dispatch is compiled for the vector unit at hand.
+struct AddRows<'a, Entries> {
+    out: &'a mut [f32],
+    block: &'a Mat,
+    entries: Entries,
+}
+
+impl<Entries: Iterator<Item = (u32, f32)>> pulp::NullaryFnOnce for AddRows<'_, Entries> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (from, value) in self.entries {
+            for (out, &x) in self.out.iter_mut().zip(self.block.row(from as usize)) {
+                *out += value * x;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
