@@ -200,7 +200,7 @@ mod tests {
 
     /// Non-zero pattern and values from two waves; about one entry in `thinning` is stored.
     fn sparse(rows: usize, cols: usize, thinning: usize) -> SparseMat {
-        let entry = |r: usize, c: usize| (r * r * 7 + c * 13 + r * c) % thinning == 0;
+        let entry = |r: usize, c: usize| (r * r * 7 + c * 13 + r * c).is_multiple_of(thinning);
         let triplets = (0..rows)
             .flat_map(|r| (0..cols).filter(move |&c| entry(r, c)).map(move |c| (r, c)))
             .map(|(r, c)| (r as u32, c as u32, 1.0 + ((r * 3 + c * 5) as f32).sin()))
