@@ -78,11 +78,35 @@ fn search_strip(strip: MatRef<'_, f32>, base: &Mat, best: &mut [Best]) {
         let out = MatMut::from_row_major_slice_mut(cosines, strip.nrows(), width);
         let others = view(base).subrows(first, width);
         matmul(out, Accum::Replace, strip, others.transpose(), 1.0, Par::Seq); // [strip, width]
-        arch.dispatch(|| {
-            for (row, cosines) in best.iter_mut().zip(cosines.chunks_exact(width)) {
-                row.scan(cosines, first as u32);
+        arch.dispatch(Scan { best, cosines, width, first: first as u32 });
+    }
+}
+
+/// Shows each row of a tile to its query. A type and not a closure, because only what is inlined into the
+/// dispatch is compiled for the vector unit at hand.
+struct Scan<'a> {
+    best: &'a mut [Best],
+    cosines: &'a [f32],
+    width: usize,
+    first: u32,
+}
+
+impl pulp::NullaryFnOnce for Scan<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (best, cosines) in self.best.iter_mut().zip(self.cosines.chunks_exact(self.width)) {
+            for (group, values) in (0u32..).zip(cosines.chunks(GROUP)) {
+                let mut hits = 0;
+                for &value in values {
+                    hits += u32::from(value >= best.bar);
+                }
+                if hits > 0 {
+                    best.take(values, self.first + group * GROUP as u32);
+                }
             }
-        });
+        }
     }
 }
 
@@ -99,19 +123,6 @@ struct Best {
 impl Best {
     fn new(threshold: f32, top_k: Option<usize>, excluded: Option<u32>) -> Self {
         Best { bar: threshold, top_k, excluded, found: Vec::new() }
-    }
-
-    /// Takes in the cosines with the base rows from `first` on. Inlined into the caller's dispatch, so
-    /// that the group test is compiled for the vector unit at hand.
-    #[inline(always)]
-    fn scan(&mut self, cosines: &[f32], first: u32) {
-        for (group, values) in (0u32..).zip(cosines.chunks(GROUP)) {
-            let bar = self.bar;
-            let hits: u32 = values.iter().map(|&value| u32::from(value >= bar)).sum();
-            if hits > 0 {
-                self.take(values, first + group * GROUP as u32);
-            }
-        }
     }
 
     /// Keeps those of a group that reach the bar.

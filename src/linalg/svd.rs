@@ -165,15 +165,32 @@ where
     let cols = block.cols();
     let mut out = Mat::zeros(rows, cols);
     out.as_mut_slice().par_chunks_mut(CHUNK * cols.max(1)).enumerate().for_each(|(chunk, out)| {
-        pulp::Arch::new().dispatch(|| {
-            for (row, out) in (chunk * CHUNK..).zip(out.chunks_exact_mut(cols)) {
-                for (from, value) in entries(row) {
-                    out.iter_mut().zip(block.row(from as usize)).for_each(|(out, &x)| *out += value * x);
-                }
-            }
-        });
+        for (row, out) in (chunk * CHUNK..).zip(out.chunks_exact_mut(cols)) {
+            pulp::Arch::new().dispatch(AddRows { out, block, entries: entries(row) });
+        }
     });
     out
+}
+
+/// Adds the rows of `block` that `entries` names to `out`. A type and not a closure, because only what is
+/// inlined into the dispatch is compiled for the vector unit at hand.
+struct AddRows<'a, Entries> {
+    out: &'a mut [f32],
+    block: &'a Mat,
+    entries: Entries,
+}
+
+impl<Entries: Iterator<Item = (u32, f32)>> pulp::NullaryFnOnce for AddRows<'_, Entries> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (from, value) in self.entries {
+            for (out, &x) in self.out.iter_mut().zip(self.block.row(from as usize)) {
+                *out += value * x;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -183,7 +200,7 @@ mod tests {
 
     /// Non-zero pattern and values from two waves; about one entry in `thinning` is stored.
     fn sparse(rows: usize, cols: usize, thinning: usize) -> SparseMat {
-        let entry = |r: usize, c: usize| (r * r * 7 + c * 13 + r * c) % thinning == 0;
+        let entry = |r: usize, c: usize| (r * r * 7 + c * 13 + r * c).is_multiple_of(thinning);
         let triplets = (0..rows)
             .flat_map(|r| (0..cols).filter(move |&c| entry(r, c)).map(move |c| (r, c)))
             .map(|(r, c)| (r as u32, c as u32, 1.0 + ((r * 3 + c * 5) as f32).sin()))

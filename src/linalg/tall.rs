@@ -14,7 +14,7 @@ use super::Mat;
 pub(super) type Small = faer::Mat<f64>;
 
 /// Rows per chunk.
-const CHUNK: usize = 512;
+const CHUNK: usize = 1024;
 
 /// The matrix as faer sees it.
 pub(super) fn view(mat: &Mat) -> MatRef<'_, f32> {
@@ -23,18 +23,20 @@ pub(super) fn view(mat: &Mat) -> MatRef<'_, f32> {
 
 /// `AᵀB` of two tall matrices `[n, p]`, `[n, q]`: chunks in `f32`, their sum in `f64`.
 pub(super) fn transposed_times(a: MatRef<'_, f32>, b: MatRef<'_, f32>) -> Small {
+    let (p, q) = (a.ncols(), b.ncols());
     let partial = by_chunks(a.nrows(), |start, rows| {
         let (a, b) = (a.subrows(start, rows), b.subrows(start, rows));
-        let mut out = Mat::scratch(a.ncols(), b.ncols());
-        let view = MatMut::from_row_major_slice_mut(out.as_mut_slice(), a.ncols(), b.ncols());
+        // Column-major: `p` is mostly the longer side, and the kernel wants that one contiguous.
+        let mut out = Mat::scratch(q, p);
+        let view = MatMut::from_column_major_slice_mut(out.as_mut_slice(), p, q);
         matmul(view, Accum::Replace, a.transpose(), b, 1.0, Par::Seq);
         out
     });
-    let mut sum = vec![0.0f64; a.ncols() * b.ncols()];
+    let mut sum = vec![0.0f64; p * q];
     for part in &partial {
         sum.iter_mut().zip(part.as_slice()).for_each(|(sum, &value)| *sum += f64::from(value));
     }
-    MatRef::from_row_major_slice(&sum, a.ncols(), b.ncols()).to_owned()
+    MatRef::from_column_major_slice(&sum, p, q).to_owned()
 }
 
 /// `AᵀA` of a tall matrix `[n, p]`, all in `f64`: its small eigenvalues tell which columns depend on others.
