@@ -110,21 +110,25 @@ impl Mat {
     }
 
     /// Number of rows.
+    #[inline]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// Number of columns.
+    #[inline]
     pub fn cols(&self) -> usize {
         self.cols
     }
 
     /// Rows and columns.
+    #[inline]
     pub fn shape(&self) -> (usize, usize) {
         (self.rows, self.cols)
     }
 
     /// Number of entries.
+    #[inline]
     pub fn len(&self) -> usize {
         self.rows * self.cols
     }
@@ -135,27 +139,32 @@ impl Mat {
     }
 
     /// The entries, row after row.
+    #[inline]
     pub fn as_slice(&self) -> &[f32] {
         &bytemuck::cast_slice(&self.buffer)[..self.rows * self.cols]
     }
 
     /// The entries, row after row, to be written.
+    #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [f32] {
         &mut bytemuck::cast_slice_mut(&mut self.buffer)[..self.rows * self.cols]
     }
 
     /// One row.
+    #[inline]
     pub fn row(&self, row: usize) -> &[f32] {
         &self.as_slice()[row * self.cols..][..self.cols]
     }
 
     /// One row, to be written.
+    #[inline]
     pub fn row_mut(&mut self, row: usize) -> &mut [f32] {
         let cols = self.cols;
         &mut self.as_mut_slice()[row * cols..][..cols]
     }
 
     /// One entry.
+    #[inline]
     pub fn get(&self, row: usize, col: usize) -> f32 {
         self.row(row)[col]
     }
