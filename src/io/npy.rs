@@ -12,8 +12,8 @@ const MAGIC: &[u8; 6] = b"\x93NUMPY";
 const MAX_HEADER: usize = 1 << 16;
 /// No array that this crate reads is larger; a header that claims more is damaged or hostile.
 const MAX_BYTES: u64 = 1 << 33;
-/// Arrays that are held decoded take 8 bytes per element: the same limit again.
-const MAX_HELD: usize = (MAX_BYTES / 8) as usize;
+/// Arrays that are held decoded take 8 bytes per element: 2 GiB, enough for 134 million edges.
+const MAX_HELD: u64 = 1 << 28;
 /// A multiple of every element size.
 const CHUNK: usize = 1 << 16;
 
@@ -284,9 +284,9 @@ impl<R: Read> Reader<R> {
     /// All elements, row after row (of an array with at most two axes).
     pub fn into_vec<T: Element>(self) -> Result<Vec<T>> {
         let Header { fortran, shape, dtype, bytes } = self.header.clone();
-        if bytes / dtype.size() as u64 > MAX_HELD as u64 {
+        if bytes / dtype.size() as u64 > MAX_HELD {
             return Err(Error::data(
-                format!("an array of shape {} is too large", shape_text(&shape)),
+                format!("an array of shape {} is too large (limit: 2^28 numbers)", shape_text(&shape)),
                 "the file is damaged, or no graph that this program can hold",
             ));
         }
@@ -472,6 +472,11 @@ mod tests {
         assert!(message::<f32>(&claim("(99999999999, 99999999999)")).contains("too large"));
         assert!(message::<f32>(&claim("(8589934592,)")).contains("too large"));
         assert!(message::<f32>(&claim("(-1,)")).contains("not understood"));
+        let zeros = file("{'descr': '|u1', 'fortran_order': False, 'shape': (999999999,)}", &[]);
+        let reader = Reader::open(zeros.as_slice(), zeros.len() as u64 + 999_999_999).unwrap();
+        assert!(
+            reader.into_vec::<i64>().unwrap_err().to_string().contains("too large (limit: 2^28 numbers)")
+        );
         let short = claim("(1000000,)");
         let reader = Reader::open(short.as_slice(), short.len() as u64 + 4_000_000).unwrap();
         assert!(reader.into_vec::<f32>().unwrap_err().to_string().contains("ends too early"));

@@ -2,19 +2,19 @@
 //!
 //! | member | shape | meaning |
 //! |---|---|---|
-//! | `node_features` | [nodes, columns] | numbers of any kind, dense |
-//! | `node_labels` | [nodes] | class numbers; negative: unknown |
-//! | `edges` | [edges, 2] | node numbers, each undirected pair once |
-//! | `train_masks`, `val_masks`, `test_masks` | [splits, nodes] or [nodes] | optional |
+//! | `node_features` | `[nodes, columns]` | numbers of any kind, dense |
+//! | `node_labels` | `[nodes]` | class numbers; negative: unknown |
+//! | `edges` | `[edges, 2]` | node numbers, each undirected pair once |
+//! | `train_masks`, `val_masks`, `test_masks` | `[splits, nodes]` or `[nodes]` | optional |
 //!
 //! [`write()`] adds members of our own, so that nothing but the name is lost (that is the file's name):
 //!
 //! | member | shape | meaning |
 //! |---|---|---|
 //! | `features_indptr`, `features_indices`, `features_values`, `features_shape` | | sparse features (CSR) instead of `node_features` |
-//! | `class_names`, `node_ids` | [bytes] | a JSON array of strings in UTF-8 |
-//! | `edge_weights` | [edges] | positive numbers |
-//! | `directed` | [] | whether `edges` go from the first node to the second |
+//! | `class_names`, `node_ids` | `[bytes]` | a JSON array of strings in UTF-8 |
+//! | `edge_weights` | `[edges]` | positive numbers |
+//! | `directed` | `[]` | whether `edges` go from the first node to the second |
 //!
 //! [`LoadOptions::directed`] keeps the direction of a file whose `directed` is true. Files without that
 //! member list undirected pairs, so there the option changes nothing.

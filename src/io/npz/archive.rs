@@ -61,7 +61,7 @@ impl Archive {
         })
     }
 
-    /// Splits from three members with masks, [nodes] or [splits, nodes]; none when there are no such members.
+    /// Splits from three members with masks, `[nodes]` or `[splits, nodes]`; none when there are no such members.
     pub fn splits(&mut self, members: [&str; 3], num_nodes: usize) -> Result<Vec<Split>> {
         if num_nodes == 0 || !members.iter().any(|member| self.has(member)) {
             return Ok(Vec::new());

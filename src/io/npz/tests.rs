@@ -88,16 +88,18 @@ fn masks_may_be_absent_flat_or_in_fortran_order() {
     let mut flat = plain.clone();
     let mut turned = plain;
     for (name, node) in [("train_masks", 0), ("val_masks", 1), ("test_masks", 2)] {
-        let mask = |shape: &[usize]| array(shape, (0..4).map(|n| n == node));
-        flat.push((name, mask(&[4])));
-        let text = String::from_utf8_lossy(&mask(&[1, 4])[10..128]).replace("False", "True ");
-        let mut bytes = mask(&[1, 4]);
-        bytes[10..128].copy_from_slice(text.as_bytes());
+        flat.push((name, array(&[4], (0..4).map(|n| n == node))));
+        // Node after node: the entry of the first split, then that of the second, which goes round by one.
+        let mut bytes = array(&[2, 4], (0..4).flat_map(|n| [n == node, n == (node + 1) % 3]));
+        let header = String::from_utf8_lossy(&bytes[10..128]).replace("False", "True ");
+        bytes[10..128].copy_from_slice(header.as_bytes());
         turned.push((name, bytes));
     }
-    for members in [flat, turned] {
+    let first = Split { train: vec![0], val: vec![1], test: vec![2] };
+    let second = Split { train: vec![1], val: vec![2], test: vec![0] };
+    for (members, splits) in [(flat, vec![first.clone()]), (turned, vec![first, second])] {
         let (_folder, path) = archive(&members);
-        assert_eq!(load(&path).unwrap().splits(), [Split { train: vec![0], val: vec![1], test: vec![2] }]);
+        assert_eq!(load(&path).unwrap().splits(), splits);
     }
 }
 
