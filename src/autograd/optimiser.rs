@@ -69,13 +69,20 @@ impl Adam {
                 let values = parameter.as_mut_slice().iter_mut().zip(gradient.as_slice());
                 for ((weight, gradient), (first, second)) in values.zip(moments) {
                     let gradient = decay.mul_add(*weight, *gradient);
-                    *first = beta1.mul_add(*first, (1.0 - beta1) * gradient);
-                    *second = beta2.mul_add(*second, (1.0 - beta2) * gradient * gradient);
-                    *weight -= rate * *first / second.sqrt().mul_add(scale, epsilon);
+                    *first = flushed(beta1.mul_add(*first, (1.0 - beta1) * gradient));
+                    *second = flushed(beta2.mul_add(*second, (1.0 - beta2) * gradient * gradient));
+                    *weight = flushed(*weight - rate * *first / second.sqrt().mul_add(scale, epsilon));
                 }
             },
         );
     }
+}
+
+/// Numbers on their way to nothing become 0: below about 1e-38 arithmetic is a hundred times slower, and the
+/// moments of a weight that has stopped moving would stay there for the rest of the training.
+#[inline(always)]
+fn flushed(value: f32) -> f32 {
+    if value.abs() < 1e-30 { 0.0 } else { value }
 }
 
 #[cfg(test)]
@@ -91,6 +98,18 @@ mod tests {
         adam.next_step();
         adam.update(0, &mut weight, &gradient, true);
         assert!(weight.as_slice().iter().all(|w| (w - 1.1).abs() < 1e-6));
+    }
+
+    #[test]
+    fn moments_that_fade_reach_zero() {
+        let mut weight = Mat::full(1, 1, 1e-29);
+        let mut adam = Adam::new(AdamConfig::default(), [weight.shape()]);
+        adam.first = vec![Mat::full(1, 1, 1.5e-30)];
+        for _ in 0..10 {
+            adam.next_step();
+            adam.update(0, &mut weight, &Mat::zeros(1, 1), true);
+        }
+        assert_eq!((adam.first[0].get(0, 0), adam.second[0].get(0, 0)), (0.0, 0.0));
     }
 
     #[test]
