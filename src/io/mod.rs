@@ -3,7 +3,9 @@
 pub mod atomic;
 pub mod fetch;
 pub mod geom_gcn;
+pub mod npy;
 pub mod npz;
+mod pickle;
 pub mod planetoid;
 pub mod tables;
 

@@ -1,19 +1,170 @@
-//! Stub.
+//! One `.npz` file per graph, in the layout of the *heterophilous-graphs* collection.
+//!
+//! | member | shape | meaning |
+//! |---|---|---|
+//! | `node_features` | [nodes, columns] | numbers of any kind, dense |
+//! | `node_labels` | [nodes] | class numbers; negative: unknown |
+//! | `edges` | [edges, 2] | node numbers, each undirected pair once |
+//! | `train_masks`, `val_masks`, `test_masks` | [splits, nodes] or [nodes] | optional |
+//!
+//! [`write()`] adds members of our own, so that nothing but the name is lost (that is the file's name):
+//!
+//! | member | shape | meaning |
+//! |---|---|---|
+//! | `features_indptr`, `features_indices`, `features_values`, `features_shape` | | sparse features (CSR) instead of `node_features` |
+//! | `class_names`, `node_ids` | [bytes] | a JSON array of strings in UTF-8 |
+//! | `edge_weights` | [edges] | positive numbers |
+//! | `directed` | [] | whether `edges` go from the first node to the second |
+//!
+//! [`LoadOptions::directed`] keeps the direction of a file whose `directed` is true. Files without that
+//! member list undirected pairs, so there the option changes nothing.
+
+mod archive;
+mod features;
+mod writer;
 
 use std::path::Path;
 
 use super::LoadOptions;
-use crate::error::Result;
-use crate::graph::Dataset;
+use crate::error::{Error, Result};
+use crate::graph::{Dataset, DatasetParts, Features, Graph, Labels, Repairs};
+use crate::linalg::{Pattern, SparseMat};
+
+pub(super) use archive::Archive;
+pub(super) use writer::{ArchiveWriter, mask};
+pub use writer::{FeatureLayout, write};
 
 /// Whether `source` looks like this format.
 pub fn is_here(source: &Path) -> bool {
-    let _ = source;
-    false
+    source.is_file() && source.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz"))
 }
 
-/// Reads a dataset.
+/// Reads a dataset; it is called like the file.
 pub fn read(source: &Path, options: &LoadOptions) -> Result<Dataset> {
-    let _ = options;
-    Err(crate::error::Error::input(source, "", "not built yet", ""))
+    let mut archive = Archive::open(source)?;
+    // The labels come first: they say how many nodes there are, and prove it with as much data.
+    let labels = read_labels(&mut archive)?;
+    let (graph, repairs) = read_graph(&mut archive, labels.len(), options)?;
+    let parts = DatasetParts {
+        name: source.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        graph,
+        repairs,
+        features: read_features(&mut archive, labels.len())?,
+        node_ids: read_strings(&mut archive, "node_ids")?,
+        splits: archive.splits(["train_masks", "val_masks", "test_masks"], labels.len())?,
+        labels,
+    };
+    Dataset::new(parts).map_err(|error| error.in_file(source))
 }
+
+fn read_labels(archive: &mut Archive) -> Result<Labels> {
+    let numbers = archive.integers("node_labels", &[None], "[nodes]")?;
+    let labels = match read_strings(archive, "class_names")? {
+        None => Labels::from_numbers(&numbers),
+        Some(names) => {
+            // Too large for u32 is too large for any list of names, which `Labels` then says.
+            let class = |&n: &i64| (n >= 0).then(|| u32::try_from(n).unwrap_or(u32::MAX));
+            Labels::new(numbers.iter().map(class).collect(), names)
+        }
+    };
+    labels.map_err(|error| archive.locate(error, "node_labels"))
+}
+
+fn read_graph(archive: &mut Archive, num_nodes: usize, options: &LoadOptions) -> Result<(Graph, Repairs)> {
+    let ends = archive.integers("edges", &[None, Some(2)], "[edges, 2]: transpose [2, edges]")?;
+    let edges = pairs(&ends, num_nodes).map_err(|error| archive.locate(error, "edges"))?;
+    let mut weights = None;
+    if archive.has("edge_weights") {
+        weights = Some(archive.with("edge_weights", |array| {
+            array.expect_shape(&[Some(edges.len())], "[edges]: one weight per edge")?;
+            array.into_vec::<f32>()
+        })?);
+    }
+    let directed = options.directed && archive.has("directed") && read_directed(archive)?;
+    let graph = Graph::build(num_nodes, &edges, weights.as_deref(), directed);
+    graph.map_err(|error| archive.locate(error, "edge_weights"))
+}
+
+fn pairs(ends: &[i64], num_nodes: usize) -> Result<Vec<(u32, u32)>> {
+    let node = |edge: usize, end: i64| {
+        u32::try_from(end).ok().filter(|&end| (end as usize) < num_nodes).ok_or_else(|| {
+            Error::data(
+                format!("edge {edge}: node {end} out of range (num_nodes = {num_nodes})"),
+                "node numbers start at 0; every end of an edge must be a node",
+            )
+        })
+    };
+    ends.as_chunks::<2>().0.iter().enumerate().map(|(e, &[a, b])| Ok((node(e, a)?, node(e, b)?))).collect()
+}
+
+fn read_directed(archive: &mut Archive) -> Result<bool> {
+    Ok(archive.integers("directed", &[], "[], a single true or false")?.first().is_some_and(|&d| d != 0))
+}
+
+fn read_features(archive: &mut Archive, num_nodes: usize) -> Result<Features> {
+    if archive.has("node_features") || !archive.has("features_shape") {
+        return archive.with("node_features", |array| features::read(array, num_nodes));
+    }
+    let shape = archive.integers("features_shape", &[Some(2)], "[2]: nodes and columns")?;
+    let dim = match shape[..] {
+        [rows, dim] if usize::try_from(rows) == Ok(num_nodes) => u32::try_from(dim).ok(),
+        _ => None,
+    };
+    let dim = dim.ok_or_else(|| {
+        let problem = format!("{shape:?} is not the shape of features for {num_nodes} nodes");
+        archive.locate(Error::data(problem, "give the number of nodes and of columns"), "features_shape")
+    })?;
+    let indptr = archive.integers("features_indptr", &[Some(num_nodes + 1)], "[nodes + 1]")?;
+    let indices = archive.integers("features_indices", &[None], "[entries]")?;
+    let values = archive.with("features_values", |array| {
+        array.expect_shape(&[Some(indices.len())], "[entries]: one value per index")?;
+        array.into_vec::<f32>()
+    })?;
+    let indptr = bounds(&indptr, indices.len()).map_err(|e| archive.locate(e, "features_indptr"))?;
+    let indices = columns(&indptr, &indices, dim).map_err(|e| archive.locate(e, "features_indices"))?;
+    let pattern = Pattern::new(num_nodes, dim as usize, indptr, indices);
+    Ok(Features::from_sparse(SparseMat::new(pattern.into(), values)))
+}
+
+fn bounds(indptr: &[i64], num_entries: usize) -> Result<Vec<usize>> {
+    if indptr.first() == Some(&0) && indptr.last() == Some(&(num_entries as i64)) && indptr.is_sorted() {
+        return Ok(indptr.iter().map(|&bound| bound as usize).collect());
+    }
+    Err(Error::data(
+        format!("the bounds of the rows do not ascend from 0 to {num_entries}"),
+        "write the indptr of a scipy csr_matrix",
+    ))
+}
+
+fn columns(indptr: &[usize], indices: &[i64], dim: u32) -> Result<Vec<u32>> {
+    for (row, range) in indptr.windows(2).enumerate() {
+        let row_indices = &indices[range[0]..range[1]];
+        let in_range = row_indices.iter().all(|&col| (0..i64::from(dim)).contains(&col));
+        if !in_range || !row_indices.is_sorted_by(|a, b| a < b) {
+            return Err(Error::data(
+                format!("the columns of node {row} do not ascend within 0..{dim}"),
+                "write the indices of a scipy csr_matrix after sum_duplicates()",
+            ));
+        }
+    }
+    Ok(indices.iter().map(|&col| col as u32).collect())
+}
+
+fn read_strings(archive: &mut Archive, member: &str) -> Result<Option<Vec<String>>> {
+    if !archive.has(member) {
+        return Ok(None);
+    }
+    archive.with(member, |array| {
+        array.expect_shape(&[None], "[bytes]: a JSON array of strings in UTF-8")?;
+        let bytes: Vec<u8> = array.into_vec::<i64>()?.into_iter().map(|byte| byte as u8).collect();
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+            Error::data(
+                format!("this is not a JSON array of strings: {error}"),
+                "write numpy.frombuffer(json.dumps(names).encode(), 'uint8')",
+            )
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests;
