@@ -229,6 +229,7 @@ fn a_server_that_cannot_resume_is_asked_for_everything() {
         fs::write(folder.path().join("texas.npz.part"), &bytes[..1000]).unwrap();
         server.order(&[order]);
         let fetched = fetcher.fetch("texas", &mut |_| ()).unwrap();
+        assert_eq!(fetched.downloaded, 300_000);
         assert_eq!(fs::read(&fetched.path).unwrap(), bytes);
     }
 }

@@ -319,6 +319,7 @@ impl Summary {
         };
         let SplitSummary { train, val, test } = *first;
         let shares = [train, val, test].map(|part| percent(part, self.nodes)).join(" / ");
+        let [train, val, test] = [train, val, test].map(grouped);
         line(f, "splits", format!("{how_many} {train} train, {val} val, {test} test ({shares})"))
     }
 

@@ -336,6 +336,7 @@ mod tests {
             (SynthConfig { mean_degree: -1.0, ..base() }, "mean_degree"),
             (SynthConfig { nodes: 100, mean_degree: 90.0, ..base() }, "mean_degree"),
             (SynthConfig { nodes: 100, mean_degree: 30.0, homophily: 1.0, ..base() }, "mean_degree"),
+            (SynthConfig { nodes: 100, mean_degree: 60.0, homophily: 0.0, ..base() }, "mean_degree"),
         ] {
             let error = config.generate(0).unwrap_err().to_string();
             assert!(error.starts_with(&format!("setting `{key}`")), "{error}");

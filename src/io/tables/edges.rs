@@ -6,10 +6,38 @@ use super::ids::Ids;
 use super::rows::{Rows, is_called};
 use crate::error::Result;
 
-const SOURCE: &[&str] =
-    &["source", "src", "from", "head", "start", "u", "node1", "node_1", "id1", "source_id", "fromnodeid"];
-const TARGET: &[&str] =
-    &["target", "dst", "to", "tail", "end", "v", "node2", "node_2", "id2", "target_id", "tonodeid"];
+const SOURCE: &[&str] = &[
+    "source",
+    "src",
+    "from",
+    "head",
+    "start",
+    "u",
+    "node1",
+    "node_1",
+    "id1",
+    "source_id",
+    "fromnodeid",
+    "citing",
+    "follower",
+    "parent",
+];
+const TARGET: &[&str] = &[
+    "target",
+    "dst",
+    "to",
+    "tail",
+    "end",
+    "v",
+    "node2",
+    "node_2",
+    "id2",
+    "target_id",
+    "tonodeid",
+    "cited",
+    "followee",
+    "child",
+];
 const WEIGHT: &[&str] = &["weight", "w", "value"];
 
 /// Pairs of node numbers in the order of the table, with their weights if it has any.
@@ -45,8 +73,8 @@ pub(super) fn read(path: &Path, ids: &mut Ids) -> Result<Edges> {
     Ok(edges)
 }
 
-/// Whether the first row names the columns. Ids can be any text, so this takes the well-known names, or
-/// text above numbers.
+/// Whether the first row names the columns. Ids can be any text, so only the well-known names tell, or text
+/// above numbers; any other first row is an edge.
 fn has_header(path: &Path) -> Result<bool> {
     let mut rows = Rows::open(path)?;
     rows.first()?;
