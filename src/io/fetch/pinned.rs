@@ -1,7 +1,7 @@
 //! The exact bytes that the public graphs have: every file by its SHA-256.
 //!
 //! Paths are those of a mirror. Computed with `sha256sum` over copies of the files at their homes
-//! (see [`super::catalogue`]); a file that changes there is refused here until somebody has looked at it.
+//! (the addresses are in `catalogue.rs`); a file that changes there is refused here until somebody has looked at it.
 
 use super::PinnedFile;
 
