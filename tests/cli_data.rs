@@ -188,3 +188,31 @@ fn every_command_has_help_with_an_example() {
         );
     }
 }
+
+#[test]
+fn every_format_holds_the_same_graph() {
+    let folder = folder(&[]);
+    data(folder.path(), "synth --out toy.npz --nodes 200 --classes 3 --num-splits 2").succeeds();
+    data(folder.path(), "convert toy.npz --to toy").succeeds();
+    data(folder.path(), "convert toy --to toy-gcn --format geom-gcn").succeeds();
+    data(folder.path(), "convert toy-gcn --to back.npz").succeeds();
+    assert_eq!(
+        fs::read(folder.path().join("toy.npz")).unwrap(),
+        fs::read(folder.path().join("back.npz")).unwrap()
+    );
+    data(folder.path(), "convert toy --to toy.npz").refuses("add --force");
+}
+
+/// The public graphs, when `LHS_DATA` names a copy of them.
+#[test]
+fn public_graphs_survive_as_tables() {
+    let Some(source) = std::env::var_os("LHS_DATA") else { return };
+    let folder = folder(&[]);
+    for name in ["texas", "chameleon", "actor", "citeseer", "cora"] {
+        let file = Path::new(&source).join(format!("{name}.npz"));
+        data(folder.path(), &format!("convert {} --to {name}", file.display())).succeeds();
+        let [given, converted] = [file.as_path(), Path::new(name)]
+            .map(|path| data(folder.path(), &format!("inspect {} --json", path.display())).succeeds().json());
+        assert_eq!(given, converted);
+    }
+}

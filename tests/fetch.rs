@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use lhs::io::fetch::{Fetcher, NAMES, PinnedFile, pinned};
+use lhs::io::{self, LoadOptions};
 use sha2::{Digest, Sha256};
 
 /// What the server does with a request; without orders it serves.
@@ -347,11 +348,18 @@ fn the_pinned_graphs_come_through_the_command() {
     let files: Vec<(&str, &[u8])> = files.iter().map(|(path, bytes)| (*path, &bytes[..])).collect();
     let server = Server::start(&files);
     let folder = tempfile::tempdir().unwrap();
-    for name in NAMES.iter().filter(|name| !["cora", "citeseer", "pubmed"].contains(name)) {
-        let (code, out, errors) = lhs(folder.path(), &[name, "--base-url", &server.address, "--json"]);
-        assert_eq!(code, Some(0), "{errors}");
+    let (code, out, errors) = lhs(folder.path(), &["all", "--base-url", &server.address, "--json"]);
+    assert_eq!(code, Some(0), "{errors}");
+    for name in NAMES {
         assert!(out.contains(&format!("{name}.npz")), "{out}");
+        let options = LoadOptions::default();
+        let fetched = io::load(&folder.path().join(format!("{name}.npz")), &options).unwrap();
+        let given = io::load(&data.join(format!("{name}.npz")), &options).unwrap();
+        assert_eq!(fetched.graph(), given.graph(), "{name}");
+        assert_eq!(fetched.features(), given.features(), "{name}");
+        assert_eq!(fetched.labels(), given.labels(), "{name}");
+        assert_eq!(fetched.splits(), given.splits(), "{name}");
     }
-    assert_eq!(names(folder.path()).len(), 10);
+    assert_eq!(names(folder.path()).len(), NAMES.len() + 1, "the graphs and the folder raw");
     assert_eq!(fs::read(folder.path().join("actor.npz")).unwrap(), fs::read(data.join("actor.npz")).unwrap());
 }

@@ -230,7 +230,7 @@ fn read_edges(path: &Path, num_nodes: usize) -> Result<Vec<(u32, u32)>> {
 }
 
 /// The splits of the first place that has any, by number.
-fn read_splits(folder: &Path, name: &str, num_nodes: usize) -> Result<Vec<Split>> {
+pub(super) fn read_splits(folder: &Path, name: &str, num_nodes: usize) -> Result<Vec<Split>> {
     let places = [folder.to_path_buf(), folder.join("../splits"), folder.join("../../splits")];
     let Some(files) = places.iter().map(|place| split_files(place, name)).find(|files| !files.is_empty())
     else {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::super::output::Global;
 use crate::error::{Error, Result};
 use crate::graph::Dataset;
-use crate::io::tables;
+use crate::io::{geom_gcn, npz, tables};
 
 /// The formats that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
@@ -84,12 +84,11 @@ impl Target {
     }
 }
 
-/// WIRE ME: one line per format.
 fn save(dataset: &Dataset, path: &Path, format: Format) -> Result<()> {
     match format {
+        Format::Npz => npz::write(dataset, path, npz::FeatureLayout::default()),
         Format::Tables => tables::write(dataset, path),
-        Format::Npz => Err(Error::input(path, "", "this version cannot write .npz files", "name a folder")),
-        Format::GeomGcn => Err(Error::input(path, "", "this version cannot write Geom-GCN folders", "")),
+        Format::GeomGcn => geom_gcn::write(dataset, path),
     }
 }
 

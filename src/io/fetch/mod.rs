@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::{LoadOptions, geom_gcn, npz, planetoid};
 use crate::error::{Error, Result};
 pub use catalogue::NAMES;
 use catalogue::{Parts, parts, url};
@@ -158,18 +159,10 @@ pub fn cache_folder() -> Option<PathBuf> {
     platform.map(|path| path.join("lhs"))
 }
 
-/// WIRE ME: puts a Planetoid graph together out of the files that were fetched, and writes it as `.npz`.
-/// Once the readers and the writer exist this is
-/// `planetoid::read(dest/raw/planetoid/ind.NAME)` → `with_splits(splits of dest/raw/geom-gcn/splits)` →
-/// `npz::write(.., target)`.
+/// Puts a Planetoid graph together with the fixed splits that everybody measures on.
 fn assemble(dest: &Path, name: &str, target: &Path) -> Result<()> {
-    let _ = target;
-    let raw = dest.join(catalogue::PLANETOID_FOLDER).join(format!("ind.{name}"));
-    let splits = dest.join(catalogue::SPLITS_FOLDER);
-    Err(Error::input(
-        raw,
-        "",
-        format!("fetched, but this version cannot join it with the splits in {}", splits.display()),
-        "",
-    ))
+    let prefix = dest.join(catalogue::PLANETOID_FOLDER).join(format!("ind.{name}"));
+    let dataset = planetoid::read(&prefix, &LoadOptions::default())?;
+    let splits = geom_gcn::read_splits(&dest.join(catalogue::SPLITS_FOLDER), name, dataset.num_nodes())?;
+    npz::write(&dataset.with_splits(splits)?, target, npz::FeatureLayout::default())
 }
