@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::output::Global;
 use super::selection::DEFAULT_MODEL;
 use crate::error::Result;
-use crate::eval::settings::leaves;
+use crate::eval::settings::{defaults, leaves};
 use crate::models::{ModelKind, SearchSpace, kind, kinds};
 
 /// List the models, or the settings of one
@@ -39,7 +39,7 @@ fn all(global: &Global) {
 }
 
 fn one(kind: &ModelKind, global: &Global) {
-    let defaults = (kind.defaults)();
+    let defaults = defaults(kind);
     let search = (kind.search)();
     let space_of = |key: &str| search.iter().find(|(name, _)| *name == key).map(|(_, space)| space);
     let settings = leaves(&defaults);

@@ -21,7 +21,7 @@ use crate::models::{self, ModelKind};
 ///
 /// The first trial has the defaults; then random settings and small steps from the best quarter of the
 /// trials take turns. After 1, 2, 4, … splits, a trial is given up when it is below the median of earlier
-/// trials on the same splits. Test labels are not looked at. The same command goes on with the study.
+/// trials on the same splits (their upper quartile, from the fourth split on). Test labels are not looked at. The same command goes on with the study.
 #[derive(Debug, clap::Args)]
 pub struct TuneArgs {
     #[command(flatten)]

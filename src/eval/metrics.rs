@@ -91,16 +91,14 @@ pub fn std(values: &[f64]) -> f64 {
     (values.iter().map(|v| (v - centre).powi(2)).sum::<f64>() / values.len().max(1) as f64).sqrt()
 }
 
-/// The middle value, or the mean of the two in the middle; `None` of nothing.
-pub fn median(values: &[f64]) -> Option<f64> {
+/// The value below which a share 0..=1 of the values lies, between two of them if need be (as numpy's
+/// `quantile` does); 0.5 is the median. `None` of nothing.
+pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let half = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(sorted[half]),
-        _ => Some((sorted[half - 1] + sorted[half]) / 2.0),
-    }
+    let place = share.clamp(0.0, 1.0) * sorted.len().checked_sub(1)? as f64;
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    Some(low + (high - low) * place.fract())
 }
 
 #[cfg(test)]
@@ -128,10 +126,9 @@ mod tests {
     #[test]
     fn the_spread_is_that_of_the_population() {
         assert_eq!((mean(&[1.0, 3.0]), std(&[1.0, 3.0]), std(&[])), (2.0, 1.0, 0.0));
-        assert_eq!(
-            (median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0]), median(&[])),
-            (Some(2.0), Some(2.5), None)
-        );
+        let quantiles = [0.0, 0.5, 0.75].map(|share| quantile(&[4.0, 1.0], share));
+        assert_eq!(quantiles, [Some(1.0), Some(2.5), Some(3.25)]);
+        assert_eq!((quantile(&[3.0, 1.0, 2.0], 0.5), quantile(&[], 0.5)), (Some(2.0), None));
     }
 
     #[test]

@@ -78,9 +78,23 @@ impl Layer {
     }
 }
 
+/// The defaults of a model. Those that are `f32` inside read 0.01, not 0.009999999776482582.
+pub fn defaults(kind: &ModelKind) -> Table {
+    let mut defaults = (kind.defaults)();
+    for (key, value) in leaves(&defaults.clone()) {
+        if let Value::Float(number) = value
+            && f64::from(*number as f32) == *number
+            && let Ok(short) = (*number as f32).to_string().parse()
+        {
+            insert(&mut defaults, &key, Value::Float(short));
+        }
+    }
+    defaults
+}
+
 /// The defaults of a model with the layers over them, later ones on top.
 pub fn layered(kind: &ModelKind, layers: &[Layer]) -> Result<Table> {
-    let defaults = (kind.defaults)();
+    let defaults = defaults(kind);
     let mut settings = defaults.clone();
     for layer in layers {
         for (key, value) in leaves(&layer.table) {
@@ -93,7 +107,7 @@ pub fn layered(kind: &ModelKind, layers: &[Layer]) -> Result<Table> {
 
 /// The settings that differ from a model's defaults.
 pub fn changed(kind: &ModelKind, settings: &Table) -> Table {
-    let defaults = (kind.defaults)();
+    let defaults = defaults(kind);
     let mut changed = Table::new();
     for (key, value) in leaves(settings) {
         if get(&defaults, &key) != Some(value) {
@@ -254,6 +268,16 @@ mod tests {
             changed(&kind(), &settings),
             "hidden = 16\ndropout = 0.0\n[refiner]\ntemperature = 2.0\n".parse().unwrap()
         );
+    }
+
+    #[test]
+    fn single_precision_defaults_are_short() {
+        let kind = ModelKind {
+            defaults: || Table::from_iter([("rate".to_string(), Value::Float(f64::from(0.01f32)))]),
+            ..kind()
+        };
+        assert_eq!(defaults(&kind)["rate"].to_string(), "0.01");
+        assert!(changed(&kind, &layered(&kind, &[]).unwrap()).is_empty());
     }
 
     #[test]
