@@ -1,6 +1,6 @@
 //! Entry by entry: maps, broadcasts and sums.
 //!
-//! The functions given are copied into the inner loop (`let f = f`) and should own what they capture (`move`):
+//! The functions given are moved into the inner loop and should own what they capture (`move`):
 //! what is read through a reference might be overwritten by the loop, and would keep it from being vectorised.
 
 use super::Mat;
@@ -17,8 +17,7 @@ pub(crate) fn map(x: &Mat, f: impl Fn(f32) -> f32 + Sync + Copy) -> Mat {
     fill_blocks(out.as_mut_slice(), |first, part| {
         vectorised(
             #[inline(always)]
-            || {
-                let f = f;
+            move || {
                 for (out, x) in part.iter_mut().zip(&input[first..]) {
                     *out = f(*x);
                 }
@@ -36,8 +35,7 @@ pub(crate) fn zip(a: &Mat, b: &Mat, f: impl Fn(f32, f32) -> f32 + Sync + Copy) -
     fill_blocks(out.as_mut_slice(), |first, part| {
         vectorised(
             #[inline(always)]
-            || {
-                let f = f;
+            move || {
                 for ((out, a), b) in part.iter_mut().zip(&left[first..]).zip(&right[first..]) {
                     *out = f(*a, *b);
                 }
@@ -70,8 +68,7 @@ pub(crate) fn map_indexed(x: &Mat, f: impl Fn(u32, f32) -> f32 + Sync + Copy) ->
     fill_blocks(out.as_mut_slice(), |first, part| {
         vectorised(
             #[inline(always)]
-            || {
-                let f = f;
+            move || {
                 // A plain counted loop: the compiler does not vectorise a zip with an open range.
                 let input = &input[first..first + part.len()];
                 for place in 0..part.len() {
@@ -100,8 +97,7 @@ pub(crate) fn zip_row(x: &Mat, row: &Mat, f: impl Fn(f32, f32) -> f32 + Sync + C
     fill_rows(out.as_mut_slice(), cols, cols / 8 + 1, |first, part| {
         vectorised(
             #[inline(always)]
-            || {
-                let f = f;
+            move || {
                 let input = &x.as_slice()[first * cols..];
                 for (out, x) in part.chunks_exact_mut(cols).zip(input.chunks_exact(cols)) {
                     for ((out, x), v) in out.iter_mut().zip(x).zip(vector) {
@@ -122,8 +118,7 @@ pub(crate) fn zip_col(x: &Mat, col: &Mat, f: impl Fn(f32, f32) -> f32 + Sync + C
     fill_rows(out.as_mut_slice(), cols, cols / 8 + 1, |first, part| {
         vectorised(
             #[inline(always)]
-            || {
-                let f = f;
+            move || {
                 let input = x.as_slice()[first * cols..].chunks_exact(cols);
                 for ((out, x), v) in part.chunks_exact_mut(cols).zip(input).zip(&vector[first..]) {
                     for (out, x) in out.iter_mut().zip(x) {
@@ -143,8 +138,7 @@ pub(crate) fn reduce_rows(x: &Mat, f: impl Fn(&[f32]) -> f32 + Sync + Copy) -> M
     fill_rows(out.as_mut_slice(), 1, cols / 4 + 1, |first, part| {
         vectorised(
             #[inline(always)]
-            || {
-                let f = f;
+            move || {
                 for (offset, out) in part.iter_mut().enumerate() {
                     *out = f(&x.as_slice()[(first + offset) * cols..][..cols]);
                 }
@@ -161,8 +155,7 @@ pub(crate) fn map_rows(x: &Mat, f: impl Fn(&[f32], &mut [f32]) + Sync + Copy) ->
     fill_rows(out.as_mut_slice(), cols, cols, |first, part| {
         vectorised(
             #[inline(always)]
-            || {
-                let f = f;
+            move || {
                 let input = &x.as_slice()[first * cols..];
                 for (out, x) in part.chunks_exact_mut(cols).zip(input.chunks_exact(cols)) {
                     f(x, out);
@@ -181,8 +174,7 @@ pub(crate) fn fill_from_rows(a: &Mat, b: &Mat, f: impl Fn(&[f32], &[f32], &mut [
     fill_rows(out.as_mut_slice(), cols, cols, |first, part| {
         vectorised(
             #[inline(always)]
-            || {
-                let f = f;
+            move || {
                 let (a, b) = (&a.as_slice()[first * cols..], &b.as_slice()[first * cols..]);
                 for ((out, a), b) in
                     part.chunks_exact_mut(cols).zip(a.chunks_exact(cols)).zip(b.chunks_exact(cols))

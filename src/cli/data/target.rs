@@ -84,9 +84,15 @@ impl Target {
     }
 }
 
+/// Features written out in full are what other tools read; past a gigabyte they are kept sparse all the same.
+fn layout(dataset: &Dataset) -> npz::FeatureLayout {
+    let entries = dataset.num_nodes().saturating_mul(dataset.features().dim());
+    if entries <= 1 << 28 { npz::FeatureLayout::Dense } else { npz::FeatureLayout::AsStored }
+}
+
 fn save(dataset: &Dataset, path: &Path, format: Format) -> Result<()> {
     match format {
-        Format::Npz => npz::write(dataset, path, npz::FeatureLayout::default()),
+        Format::Npz => npz::write(dataset, path, layout(dataset)),
         Format::Tables => tables::write(dataset, path),
         Format::GeomGcn => geom_gcn::write(dataset, path),
     }
