@@ -56,7 +56,9 @@ fn tune_on(dataset: &Dataset, study: &Path, options: &Options) -> Result<Found> 
         budget: options.budget,
         threads: options.threads,
         stop: Some(&stop),
-        on_trial: &|_| stop.store(left.fetch_sub(1, Ordering::SeqCst) == 1, Ordering::SeqCst),
+        on_trial: &|_| {
+            stop.fetch_or(left.fetch_sub(1, Ordering::SeqCst) == 1, Ordering::SeqCst);
+        },
     }
     .run(study, known)
 }
