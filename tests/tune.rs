@@ -87,7 +87,8 @@ fn threads_and_interruptions_change_nothing() {
         assert!(matches!(result, Err(Error::Interrupted { .. })));
     }
     let first_half = tune(&pieces, &Options { trials: PLAIN.trials - 3, ..PLAIN }).unwrap();
-    assert_eq!(first_half.trials.len(), PLAIN.trials - 3);
+    // More, where an interrupted sitting had already given up later trials of the batch.
+    assert!(first_half.trials.len() >= PLAIN.trials - 3);
     assert_eq!(without_seconds(&tune(&pieces, &PLAIN).unwrap()), expected);
 }
 
