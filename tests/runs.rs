@@ -139,7 +139,7 @@ fn a_saved_model_predicts_the_same_again() {
     let model = run.model(&toy::kind(), 3).unwrap();
     let probabilities = model.predict(dataset.graph(), dataset.features()).unwrap();
     let predictions =
-        lhs::eval::predictions::Predictions::new(&dataset, &run.manifest().classes, probabilities);
+        lhs::eval::predictions::Predictions::new(&dataset, &run.manifest().classes, probabilities).unwrap();
     let mut csv = Vec::new();
     predictions.write_csv(&mut csv, Some(&dataset.splits()[3]), Path::new("p.csv")).unwrap();
     assert_eq!(csv, fs::read(run.split_folder(3).join("predictions.csv")).unwrap());

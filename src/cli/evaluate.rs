@@ -85,7 +85,7 @@ fn data(run: &RunFolder, named: Option<&Path>, global: &Global) -> Result<Datase
 fn score(run: &RunFolder, kind: &ModelKind, dataset: &Dataset, number: usize) -> Result<Scores> {
     let split = same_nodes(run, dataset, number)?;
     let probabilities = run.model(kind, number)?.predict(dataset.graph(), dataset.features())?;
-    let predictions = Predictions::new(dataset, &run.manifest().classes, probabilities);
+    let predictions = Predictions::new(dataset, &run.manifest().classes, probabilities)?;
     let confusion = |part: &[u32]| predictions.confusion(part.iter().copied());
     let percent = |share: Option<f64>| share.map(|share| 100.0 * share);
     let test = confusion(&split.test);

@@ -38,7 +38,7 @@ pub fn run(args: &PredictArgs, global: &Global) -> Result<()> {
     let dataset = load(&args.data, run.manifest().dataset.directed, global)?;
     let probabilities =
         model.predict(dataset.graph(), dataset.features()).map_err(|error| error.in_file(&args.data))?;
-    let predictions = Predictions::new(&dataset, &run.manifest().classes, probabilities);
+    let predictions = Predictions::new(&dataset, &run.manifest().classes, probabilities)?;
     for class in predictions.unknown_classes() {
         global.note(format_args!(
             "warning: class {class} is not one that the model knows; its nodes count as wrong"

@@ -115,7 +115,9 @@ pub fn remove_all(folder: &Path) -> Result<()> {
     let entries = fs::read_dir(folder).map_err(Error::io("read", folder))?;
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.starts_with("checkpoint-") && name.ends_with(".safetensors") {
+        // A process that was killed while it saved has left its temporary file.
+        let torn = name.starts_with(".checkpoint-") && name.ends_with(".tmp");
+        if torn || name.starts_with("checkpoint-") && name.ends_with(".safetensors") {
             fs::remove_file(&path).map_err(Error::io("remove", &path))?;
         }
     }

@@ -173,7 +173,7 @@ impl Experiment<'_> {
     fn score(&self, number: usize, split: &Split, fitted: &Fitted) -> Result<(SplitResult, Predictions<'_>)> {
         let (graph, features) = (self.dataset.graph(), self.dataset.features());
         let probabilities = fitted.model.predict(graph, features)?;
-        let predictions = Predictions::new(self.dataset, self.dataset.labels().names(), probabilities);
+        let predictions = Predictions::new(self.dataset, self.dataset.labels().names(), probabilities)?;
         let confusion = |part: &[u32]| predictions.confusion(part.iter().copied());
         let percent = |share: Option<f64>| 100.0 * share.unwrap_or(0.0);
         let result = SplitResult {

@@ -22,20 +22,31 @@ pub struct Predictions<'a> {
 
 impl<'a> Predictions<'a> {
     /// Matches the model's classes to those of the data by name: other data may number them otherwise.
-    pub fn new(dataset: &'a Dataset, model_classes: &[String], probabilities: Mat) -> Self {
+    pub fn new(dataset: &'a Dataset, model_classes: &[String], probabilities: Mat) -> Result<Self> {
+        if probabilities.shape() != (dataset.num_nodes(), model_classes.len()) {
+            let (rows, cols) = probabilities.shape();
+            return Err(Error::data(
+                format!(
+                    "the model gives {rows} nodes {cols} classes, not {} nodes {}",
+                    dataset.num_nodes(),
+                    model_classes.len()
+                ),
+                "its weights and its run folder do not belong together: train again",
+            ));
+        }
         let mut classes = model_classes.to_vec();
         let labels = dataset.labels();
         let places: Vec<u32> = labels.names().iter().map(|name| place_of(name, &mut classes)).collect();
         let truth = (0..labels.len()).map(|n| labels.get(n).map(|class| places[class as usize])).collect();
         let predicted = predicted_classes(&probabilities);
-        Predictions {
+        Ok(Predictions {
             dataset,
             probabilities,
             predicted,
             classes,
             num_model_classes: model_classes.len(),
             truth,
-        }
+        })
     }
 
     /// Names of the classes, in the order of [`Confusion`]'s numbers.
@@ -160,7 +171,7 @@ mod tests {
         let dataset = dataset();
         let probabilities = Mat::from_slice(4, 2, &[0.25, 0.75, 0.9, 0.1, 0.5, 0.5, 1.0, 0.0]);
         let model_classes = ["owl".to_string(), "fox, red".to_string()];
-        let predictions = Predictions::new(&dataset, &model_classes, probabilities);
+        let predictions = Predictions::new(&dataset, &model_classes, probabilities).unwrap();
         assert_eq!(predictions.unknown_classes(), ["elk"]);
         assert_eq!(predictions.confusion(0..4).accuracy(), Some(2.0 / 3.0));
         let split = Split { train: vec![0], val: vec![1], test: vec![3] };
@@ -182,7 +193,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn a_full_disk_is_an_error() {
         let dataset = dataset();
-        let predictions = Predictions::new(&dataset, &["owl".to_string()], Mat::full(4, 1, 1.0));
+        let predictions = Predictions::new(&dataset, &["owl".to_string()], Mat::full(4, 1, 1.0)).unwrap();
+        assert!(Predictions::new(&dataset, &["owl".to_string()], Mat::full(4, 2, 1.0)).is_err());
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let error = predictions.write_csv(full, None, Path::new("/dev/full")).unwrap_err();
         assert!(error.to_string().starts_with("cannot write /dev/full"), "{error}");

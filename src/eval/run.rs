@@ -197,6 +197,7 @@ impl RunFolder {
                 differences.push(format!("{what} {old} there, {new} now"));
             }
         };
+        compare("lhs version", old.lhs_version.clone(), new.lhs_version.clone());
         compare("model", old.model.clone(), new.model.clone());
         compare("seed", old.seed.to_string(), new.seed.to_string());
         compare("split", old.split.clone(), new.split.clone());
@@ -276,13 +277,17 @@ fn read_manifest(path: &Path) -> Result<Manifest> {
     }
 }
 
-/// Whether nothing of a run is there yet; settings without a manifest are the start of one that broke off.
+/// Whether nothing of a run is there yet. Settings without a manifest, and temporary files, are the start
+/// of one that broke off.
 fn is_vacant(path: &Path) -> Result<bool> {
+    let is_leftover =
+        |name: &str| name == "settings.toml" || (name.starts_with('.') && name.ends_with(".tmp"));
     match fs::read_dir(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(Error::io("read", path)(error)),
         Ok(mut entries) => {
-            Ok(entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == "settings.toml")))
+            Ok(entries
+                .all(|entry| entry.is_ok_and(|entry| is_leftover(&entry.file_name().to_string_lossy()))))
         }
     }
 }
