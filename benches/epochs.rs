@@ -1,7 +1,7 @@
-//! Times one GCN epoch (forward, backward, Adam; hidden 64, sparse input) on Cora and Squirrel, and one full
-//! InfoNCE step over two 5,201 x 64 views. Prints one JSON document.
+//! Times one GCN epoch (forward, backward, Adam; hidden 64, sparse input) on Cora and Squirrel, without and
+//! with dropout, and one full InfoNCE step over two 5,201 x 64 views. Prints one JSON document.
 //!
-//! `LHS_DATA=FOLDER cargo bench --bench epochs -- --threads 1`; `benches/peers/compare.sh` runs it beside PyTorch.
+//! `LHS_DATA=FOLDER cargo bench --bench epochs -- --threads 1 [--only gcn_cora]`; `benches/peers/compare.sh` runs it beside PyTorch.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -14,25 +14,38 @@ use lhs::models::training::{EpochRecord, Session, TrainingConfig};
 use lhs::models::{Labelled, ModelConfig, Task};
 
 fn main() -> lhs::Result<()> {
-    let arguments: Vec<String> = std::env::args().collect();
-    let threads = arguments
-        .iter()
-        .position(|argument| argument == "--threads")
-        .and_then(|place| arguments.get(place + 1)?.parse().ok())
-        .unwrap_or(1);
+    let option = |name: &str| {
+        let mut arguments = std::env::args().skip_while(|argument| argument != name);
+        arguments.nth(1)
+    };
+    let threads = option("--threads").and_then(|number| number.parse().ok()).unwrap_or(1);
+    let only = option("--only").unwrap_or_default();
     let Some(data) = std::env::var_os("LHS_DATA").map(PathBuf::from) else {
         eprintln!("set LHS_DATA to the folder with cora.npz and squirrel.npz");
         std::process::exit(2);
     };
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().ok();
-    let document = serde_json::json!({
-        "what": concat!("lhs ", env!("CARGO_PKG_VERSION")),
-        "threads": threads,
-        "gcn_cora": gcn_epoch(&data.join("cora.npz"), 200)?,
-        "gcn_squirrel": gcn_epoch(&data.join("squirrel.npz"), 100)?,
-        "info_nce": info_nce(8),
-    });
-    println!("{document}");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    // Inside the pool, as experiments run: from outside, every parallel kernel would wait for a thread to wake up.
+    pool.expect("a pool of threads").install(|| measure_all(&data, threads, &only))
+}
+
+fn measure_all(data: &Path, threads: usize, only: &str) -> lhs::Result<()> {
+    let mut document = serde_json::Map::new();
+    document.insert("what".into(), concat!("lhs ", env!("CARGO_PKG_VERSION")).into());
+    document.insert("threads".into(), threads.into());
+    let mut measure = |name: &str, work: &dyn Fn() -> lhs::Result<serde_json::Value>| {
+        if name.starts_with(only) {
+            document.insert(name.into(), work()?);
+        }
+        Ok::<(), lhs::Error>(())
+    };
+    let (cora, squirrel) = (data.join("cora.npz"), data.join("squirrel.npz"));
+    measure("gcn_cora", &|| gcn_epoch(&cora, 300, 0.0))?;
+    measure("gcn_cora_dropout", &|| gcn_epoch(&cora, 300, 0.5))?;
+    measure("gcn_squirrel", &|| gcn_epoch(&squirrel, 100, 0.0))?;
+    measure("gcn_squirrel_dropout", &|| gcn_epoch(&squirrel, 100, 0.5))?;
+    measure("info_nce", &|| Ok(info_nce(8)))?;
+    println!("{}", serde_json::Value::Object(document));
     Ok(())
 }
 
@@ -41,12 +54,12 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2] * 1e3
 }
 
-fn gcn_epoch(file: &Path, epochs: usize) -> lhs::Result<serde_json::Value> {
+fn gcn_epoch(file: &Path, epochs: usize, dropout: f32) -> lhs::Result<serde_json::Value> {
     let dataset = load(file, &LoadOptions::default())?;
     // Without validation nodes an epoch is forward, backward and Adam, and nothing else.
     let task = Task { val: Labelled::default(), ..Task::new(&dataset, &dataset.splits()[0])? };
     let training = TrainingConfig { epochs, patience: epochs, ..TrainingConfig::default() };
-    let config = GcnConfig { training, ..GcnConfig::default() };
+    let config = GcnConfig { training, dropout, ..GcnConfig::default() };
     let mut stamps = Vec::new();
     let mut final_loss = 0.0;
     let mut watch = |record: &EpochRecord| {

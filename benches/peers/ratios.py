@@ -1,6 +1,6 @@
 """Prints our milliseconds beside PyTorch's, and fails when a ratio is below its floor.
 
-Usage: ratios.py LHS.json PYTORCH.json
+Reads target/peers/{lhs,pytorch}-ROUND.json, takes the best round of each.  Usage: ratios.py ROUNDS
 """
 
 import json
@@ -8,12 +8,26 @@ import sys
 
 ROWS = [
     ("GCN epoch, Cora", "gcn_cora", "gcn_cora", 2.0),
+    ("  with dropout", "gcn_cora_dropout", "gcn_cora_dropout", 2.0),
     ("GCN epoch, Squirrel", "gcn_squirrel", "gcn_squirrel", 1.5),
+    ("  with dropout", "gcn_squirrel_dropout", "gcn_squirrel_dropout", 1.5),
     ("InfoNCE step, eager", "info_nce", "info_nce", 1.4),
     ("InfoNCE step, compiled", "info_nce", "info_nce_compiled", 1.4),
 ]
 
-ours, theirs = (json.load(open(path)) for path in sys.argv[1:3])
+rounds = range(1, int(sys.argv[1]) + 1)
+
+
+def best(who):
+    runs = [json.load(open(f"target/peers/{who}-{n}.json")) for n in rounds]
+    merged = dict(runs[0])
+    for key, value in merged.items():
+        if isinstance(value, dict):
+            merged[key] = min((run[key] for run in runs), key=lambda run: run["milliseconds"])
+    return merged
+
+
+ours, theirs = best("lhs"), best("pytorch")
 print(f"{ours['what']} against {theirs['what']}, {ours['threads']} thread(s)")
 short = 0
 for name, our_key, their_key, floor in ROWS:

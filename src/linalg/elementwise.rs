@@ -83,7 +83,7 @@ pub(crate) fn map_indexed(x: &Mat, f: impl Fn(u32, f32) -> f32 + Sync + Copy) ->
 fn fill_blocks(buffer: &mut [f32], fill: impl Fn(usize, &mut [f32]) + Sync) {
     let whole = buffer.len() / BLOCK * BLOCK;
     let (blocks, rest) = buffer.split_at_mut(whole);
-    fill_rows(blocks, BLOCK, BLOCK / 8, |row, part| fill(row * BLOCK, part));
+    fill_rows(blocks, BLOCK, BLOCK * 16, |row, part| fill(row * BLOCK, part));
     if !rest.is_empty() {
         fill(whole, rest);
     }
@@ -94,7 +94,7 @@ pub(crate) fn zip_row(x: &Mat, row: &Mat, f: impl Fn(f32, f32) -> f32 + Sync + C
     assert_eq!((1, x.cols()), row.shape(), "a row vector per column of {:?}", x.shape());
     let mut out = Mat::scratch(x.rows(), x.cols());
     let (cols, vector) = (x.cols(), row.as_slice());
-    fill_rows(out.as_mut_slice(), cols, cols / 8 + 1, |first, part| {
+    fill_rows(out.as_mut_slice(), cols, cols * 16, |first, part| {
         vectorised(
             #[inline(always)]
             move || {
@@ -115,7 +115,7 @@ pub(crate) fn zip_col(x: &Mat, col: &Mat, f: impl Fn(f32, f32) -> f32 + Sync + C
     assert_eq!((x.rows(), 1), col.shape(), "a column vector per row of {:?}", x.shape());
     let mut out = Mat::scratch(x.rows(), x.cols());
     let (cols, vector) = (x.cols(), col.as_slice());
-    fill_rows(out.as_mut_slice(), cols, cols / 8 + 1, |first, part| {
+    fill_rows(out.as_mut_slice(), cols, cols * 16, |first, part| {
         vectorised(
             #[inline(always)]
             move || {

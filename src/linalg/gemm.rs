@@ -9,8 +9,10 @@ use rayon::prelude::*;
 
 use super::Mat;
 
-/// Rows of the result that are worth a task of their own, in multiply-adds.
-const TASK_WORK: usize = 1 << 21;
+/// About the work of one task, in multiply-adds.
+const TASK_WORK: usize = 1 << 19;
+/// Below this many multiply-adds a second thread costs more than it brings.
+const WORTH_SPLITTING: usize = 3 * TASK_WORK;
 /// Rows of one partial sum of `AᵀB`.
 const INNER_BLOCK: usize = 4096;
 
@@ -48,7 +50,7 @@ pub fn matmul_tn(a: &Mat, b: &Mat) -> Mat {
     if blocks == 1 {
         return partial(0);
     }
-    let parts: Vec<Mat> = if rayon::current_num_threads() > 1 && a.rows() * m * n > 2 * TASK_WORK {
+    let parts: Vec<Mat> = if rayon::current_num_threads() > 1 && a.rows() * m * n >= WORTH_SPLITTING {
         (0..blocks).into_par_iter().map(|i| partial(i * INNER_BLOCK)).collect()
     } else {
         (0..blocks).map(|i| partial(i * INNER_BLOCK)).collect()
@@ -74,7 +76,7 @@ fn rows_times(a: &Mat, right: MatRef<'_, f32>) -> Mat {
         multiply(part, count, n, view(a).subrows(first, count), right);
     };
     let parts = out.as_mut_slice();
-    if m > rows && rayon::current_num_threads() > 1 {
+    if m * k * n >= WORTH_SPLITTING && rayon::current_num_threads() > 1 {
         parts.par_chunks_mut(rows * n).enumerate().for_each(|(i, part)| fill(i * rows, part));
     } else {
         parts.chunks_mut(rows * n).enumerate().for_each(|(i, part)| fill(i * rows, part));
@@ -82,10 +84,24 @@ fn rows_times(a: &Mat, right: MatRef<'_, f32>) -> Mat {
     out
 }
 
+/// Results with fewer columns than this are computed column by column.
+const NARROW: usize = 16;
+
 /// One product on this thread, into a row-major buffer.
 pub(crate) fn multiply(out: &mut [f32], m: usize, n: usize, left: MatRef<'_, f32>, right: MatRef<'_, f32>) {
-    let out = MatMut::from_row_major_slice_mut(out, m, n);
-    faer_matmul(out, Accum::Replace, left, right, 1.0, Par::Seq);
+    if n >= NARROW || m < 2 * n {
+        let out = MatMut::from_row_major_slice_mut(out, m, n);
+        return faer_matmul(out, Accum::Replace, left, right, 1.0, Par::Seq);
+    }
+    // The kernels fill their registers along contiguous entries of the result: with few columns, along a column.
+    let mut columns = Mat::scratch(n, m);
+    let by_column = MatMut::from_column_major_slice_mut(columns.as_mut_slice(), m, n);
+    faer_matmul(by_column, Accum::Replace, left, right, 1.0, Par::Seq);
+    for (row, out) in out.chunks_exact_mut(n).enumerate() {
+        for (col, out) in out.iter_mut().enumerate() {
+            *out = columns.as_slice()[col * m + row];
+        }
+    }
 }
 
 #[cfg(test)]

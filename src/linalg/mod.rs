@@ -21,5 +21,5 @@ pub use mat::{Mat, release_buffers};
 pub use ridge::{Ridge, hat_diagonal};
 pub use search::{neighbours, neighbours_between};
 pub use sparse::{Pattern, SparseMat};
-pub use spmm::{sddmm, spmm, spmm_t};
+pub use spmm::{sddmm, spmm, spmm_t, transposed_values};
 pub use svd::{LinearMap, Svd, truncated_svd};

@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 /// Below this many multiply-adds a second thread costs more than it brings.
-const WORTH_SPLITTING: usize = 1 << 19;
+const WORTH_SPLITTING: usize = 1 << 22;
 /// About the work of one chunk.
 const CHUNK_WORK: usize = 1 << 17;
 

@@ -11,15 +11,20 @@ use super::{Mat, Pattern};
 pub fn spmm(pattern: &Pattern, values: &[f32], x: &Mat) -> Mat {
     assert_eq!(pattern.cols(), x.rows(), "columns of S against rows of X");
     assert_eq!(pattern.nnz(), values.len(), "one value per entry");
-    product(pattern.rows(), pattern.indptr(), pattern.indices(), |place| values[place], x)
+    product(pattern.rows(), pattern.indptr(), pattern.indices(), values, x)
 }
 
-/// `Sᵀ X`: `[m,n]ᵀ x [m,d] -> [n,d]`, `values` in the order of the pattern (not of its transpose).
+/// Values in the order of the transpose, for [`spmm_t`].
+pub fn transposed_values(pattern: &Pattern, values: &[f32]) -> Vec<f32> {
+    pattern.transpose().entry.iter().map(|&entry| values[entry as usize]).collect()
+}
+
+/// `Sᵀ X`: `[m,n]ᵀ x [m,d] -> [n,d]`, `values` in the order of the transpose, see [`transposed_values`].
 pub fn spmm_t(pattern: &Pattern, values: &[f32], x: &Mat) -> Mat {
     assert_eq!(pattern.rows(), x.rows(), "rows of S against rows of X");
     assert_eq!(pattern.nnz(), values.len(), "one value per entry");
     let t = pattern.transpose();
-    product(pattern.cols(), &t.indptr, &t.indices, |place| values[t.entry[place] as usize], x)
+    product(pattern.cols(), &t.indptr, &t.indices, values, x)
 }
 
 /// `<a_row, b_col>` for every entry of the pattern: `[m,d], [n,d] -> [nnz,1]`.
@@ -48,23 +53,18 @@ pub fn sddmm(pattern: &Pattern, a: &Mat, b: &Mat) -> Mat {
     out
 }
 
-fn product(
-    rows: usize,
-    indptr: &[usize],
-    indices: &[u32],
-    value: impl Fn(usize) -> f32 + Sync,
-    x: &Mat,
-) -> Mat {
+fn product(rows: usize, indptr: &[usize], indices: &[u32], values: &[f32], x: &Mat) -> Mat {
     let cols = x.cols();
     let mut out = Mat::scratch(rows, cols);
-    let row_work = cols * (indices.len() / rows.max(1) + 1);
+    // Finding an entry costs about as much as eight columns of it.
+    let row_work = (cols + 8) * (indices.len() / rows.max(1) + 1);
     fill_rows(out.as_mut_slice(), cols, row_work, |first, part| {
         vectorised(
             #[inline(always)]
-            || {
+            move || {
                 for (offset, out) in part.chunks_exact_mut(cols).enumerate() {
-                    let row = first + offset;
-                    combine(out, indptr[row]..indptr[row + 1], indices, &value, x.as_slice(), cols);
+                    let places = indptr[first + offset]..indptr[first + offset + 1];
+                    combine(out, &indices[places.clone()], &values[places], x.as_slice(), cols);
                 }
             },
         )
@@ -72,21 +72,14 @@ fn product(
     out
 }
 
-/// `out = sum over places of value * x[index]`, by blocks of columns that fit the registers.
+/// `out = sum of values * x[index]`, by blocks of columns that fit the registers.
 #[inline(always)]
-fn combine(
-    out: &mut [f32],
-    places: std::ops::Range<usize>,
-    indices: &[u32],
-    value: &impl Fn(usize) -> f32,
-    x: &[f32],
-    cols: usize,
-) {
+fn combine(out: &mut [f32], indices: &[u32], values: &[f32], x: &[f32], cols: usize) {
     let mut first = 0;
     macro_rules! blocks {
         ($($width:literal)*) => {$(
             while cols - first >= $width {
-                block::<$width>(&mut out[first..], places.clone(), indices, value, x, cols, first);
+                block::<$width>(&mut out[first..], indices, values, x, cols, first);
                 first += $width;
             }
         )*};
@@ -97,19 +90,17 @@ fn combine(
 #[inline(always)]
 fn block<const WIDTH: usize>(
     out: &mut [f32],
-    places: std::ops::Range<usize>,
     indices: &[u32],
-    value: &impl Fn(usize) -> f32,
+    values: &[f32],
     x: &[f32],
     cols: usize,
     first: usize,
 ) {
     let mut sums = [0f32; WIDTH];
-    for place in places {
-        let factor = value(place);
-        let from = &x[indices[place] as usize * cols + first..][..WIDTH];
+    for (index, value) in indices.iter().zip(values) {
+        let from = &x[*index as usize * cols + first..][..WIDTH];
         for lane in 0..WIDTH {
-            sums[lane] = factor.mul_add(from[lane], sums[lane]);
+            sums[lane] = value.mul_add(from[lane], sums[lane]);
         }
     }
     out[..WIDTH].copy_from_slice(&sums);
@@ -145,7 +136,8 @@ mod tests {
             let x = Mat::from_fn(60, cols, |r, c| ((r * 7 + c * 3) % 11) as f32 - 5.0);
             let z = Mat::from_fn(40, cols, |r, c| ((r * 5 + c * 2) % 13) as f32 - 6.0);
             close(&spmm(&s.pattern, &s.values, &x), &matmul(&s.to_dense(), &x));
-            close(&spmm_t(&s.pattern, &s.values, &z), &matmul(&s.to_dense().transposed(), &z));
+            let transposed = transposed_values(&s.pattern, &s.values);
+            close(&spmm_t(&s.pattern, &transposed, &z), &matmul(&s.to_dense().transposed(), &z));
             let sampled = sddmm(&s.pattern, &z, &x);
             let full = matmul(&z, &x.transposed());
             for row in 0..40 {

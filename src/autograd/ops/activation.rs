@@ -90,14 +90,24 @@ impl Var {
 
     /// Logarithm of [`Var::softmax`], without loss of precision.
     pub fn log_softmax(&self) -> Var {
-        let value = map_rows(self.value(), |x, out| {
-            let top = max(x);
-            let total: f32 = x.iter().map(|v| simd::exp(v - top)).sum();
-            let shift = top + total.ln();
-            out.iter_mut().zip(x).for_each(|(out, x)| *out = x - shift);
-        });
+        let value = log_softmax(self.value());
         Var::from_op(value, [self], [Box::new(|g, _, y| g.sub(&y.exp().mul_col(&g.sum_rows())))])
     }
+}
+
+/// Logarithm of the softmax of each row. The exponentials are taken of all rows at once: rows are as short as
+/// there are classes, and a loop over so few entries does not vectorise.
+pub(super) fn log_softmax(x: &Mat) -> Mat {
+    let mut shifted = map_rows(x, |x, out| {
+        let top = max(x);
+        out.iter_mut().zip(x).for_each(|(out, x)| *out = x - top);
+    });
+    let exponentials = map(&shifted, simd::exp);
+    for row in 0..x.rows() {
+        let total = exponentials.row(row).iter().sum::<f32>().ln();
+        shifted.row_mut(row).iter_mut().for_each(|value| *value -= total);
+    }
+    shifted
 }
 
 #[inline(always)]

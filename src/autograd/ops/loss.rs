@@ -3,18 +3,20 @@
 use std::rc::Rc;
 
 use super::super::Var;
-use crate::linalg::Mat;
+use super::activation::log_softmax;
+use crate::linalg::elementwise::map;
+use crate::linalg::{Mat, simd};
 
 impl Var {
     /// Mean of `-log softmax(row)[class]` over the rows, `[m,C] -> [1,1]`.
     pub fn cross_entropy(&self, classes: &Rc<[u32]>) -> Var {
         assert_eq!(self.rows(), classes.len(), "one class per row");
         let count = classes.len().max(1) as f32;
-        let log_probabilities = self.detach().log_softmax();
+        let log_probabilities = log_softmax(self.value());
         let total: f64 = classes
             .iter()
             .enumerate()
-            .map(|(row, &class)| f64::from(log_probabilities.value().get(row, class as usize)))
+            .map(|(row, &class)| f64::from(log_probabilities.get(row, class as usize)))
             .sum();
         let value = Mat::full(1, 1, (-total / f64::from(count)) as f32);
         let (rows, cols, classes) = (self.rows(), self.cols(), Rc::clone(classes));
@@ -22,11 +24,16 @@ impl Var {
             value,
             [self],
             [Box::new(move |g, p, _| {
+                let probabilities = if p[0].needs_gradient() {
+                    p[0].softmax()
+                } else {
+                    Var::constant(map(&log_probabilities, simd::exp))
+                };
                 let mut target = Mat::zeros(rows, cols);
                 for (row, &class) in classes.iter().enumerate() {
                     target.row_mut(row)[class as usize] = 1.0;
                 }
-                let error = p[0].softmax().sub(&Var::constant(target));
+                let error = probabilities.sub(&Var::constant(target));
                 error.mul(&g.scale(1.0 / count).spread(rows, cols))
             })],
         )

@@ -1,6 +1,8 @@
 //! Sparse matrices on the tape: a fixed pattern whose values are a variable, so that edge weights and
 //! sparse inputs can be learned, dropped out and attacked.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::Var;
@@ -13,13 +15,15 @@ pub struct Sparse {
     pub pattern: Arc<Pattern>,
     /// Their values, in the order of the pattern.
     pub values: Var,
+    /// The values in the order of the transpose, once somebody asked for them.
+    transposed: Rc<OnceCell<Mat>>,
 }
 
 impl Sparse {
     /// A pattern with its values, `[nnz,1]`.
     pub fn new(pattern: Arc<Pattern>, values: Var) -> Self {
         assert_eq!(values.shape(), (pattern.nnz(), 1), "one value per stored entry");
-        Sparse { pattern, values }
+        Sparse { pattern, values, transposed: Rc::default() }
     }
 
     /// A matrix that no gradient flows into.
@@ -30,29 +34,41 @@ impl Sparse {
     /// `S X`: `[m,n] x [n,d] -> [m,d]`.
     pub fn matmul(&self, x: &Var) -> Var {
         let value = linalg::spmm(&self.pattern, self.values.value().as_slice(), x.value());
-        let (for_values, for_x) = (Arc::clone(&self.pattern), Arc::clone(&self.pattern));
+        let (for_values, for_x) = (Arc::clone(&self.pattern), self.clone());
         Var::from_op(
             value,
             [&self.values, x],
             [
                 Box::new(move |g, p, _| sampled_product(&for_values, g, &p[1])),
-                Box::new(move |g, p, _| Sparse::new(for_x.clone(), p[0].clone()).matmul_t(g)),
+                Box::new(move |g, p, _| for_x.with_values(&p[0]).matmul_t(g)),
             ],
         )
     }
 
     /// `Sᵀ X`: `[m,n]ᵀ x [m,d] -> [n,d]`.
     pub fn matmul_t(&self, x: &Var) -> Var {
-        let value = linalg::spmm_t(&self.pattern, self.values.value().as_slice(), x.value());
-        let (for_values, for_x) = (Arc::clone(&self.pattern), Arc::clone(&self.pattern));
+        let values = self.transposed.get_or_init(|| {
+            Mat::column(&linalg::transposed_values(&self.pattern, self.values.value().as_slice()))
+        });
+        let value = linalg::spmm_t(&self.pattern, values.as_slice(), x.value());
+        let (for_values, for_x) = (Arc::clone(&self.pattern), self.clone());
         Var::from_op(
             value,
             [&self.values, x],
             [
                 Box::new(move |g, p, _| sampled_product(&for_values, &p[1], g)),
-                Box::new(move |g, p, _| Sparse::new(for_x.clone(), p[0].clone()).matmul(g)),
+                Box::new(move |g, p, _| for_x.with_values(&p[0]).matmul(g)),
             ],
         )
+    }
+
+    /// The same matrix, its values a constant or not as the backward pass wants them.
+    fn with_values(&self, values: &Var) -> Sparse {
+        Sparse {
+            pattern: Arc::clone(&self.pattern),
+            values: values.clone(),
+            transposed: Rc::clone(&self.transposed),
+        }
     }
 
     /// Sum of the values of each row, `[m,1]`: weighted degrees.

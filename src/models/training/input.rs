@@ -24,6 +24,7 @@ impl Input {
     /// Drops a share of the (non-zero) entries.
     pub fn dropout(&self, rate: f32, seed: u64) -> Self {
         match self {
+            _ if rate <= 0.0 => self.clone(),
             Input::Dense(x) => Input::Dense(x.dropout(rate, seed)),
             Input::Sparse(x) => Input::Sparse(Sparse::new(x.pattern.clone(), x.values.dropout(rate, seed))),
         }

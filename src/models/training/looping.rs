@@ -167,8 +167,7 @@ pub fn train(
             val_accuracy: score.map(|score| score.accuracy),
         });
     }
-    parameters.values = state.best;
-    Ok(state.progress)
+    Ok(state.finish(parameters))
 }
 
 /// Everything that changes from epoch to epoch.
@@ -217,14 +216,25 @@ impl State {
             _ => true,
         };
         if improved {
-            for (best, value) in self.best.iter_mut().zip(&self.values) {
-                best.as_mut_slice().copy_from_slice(value.as_slice());
-            }
             self.progress.best_epoch = self.progress.epochs;
             self.progress.best = score;
         }
+        if improved && score.is_some() {
+            for (best, value) in self.best.iter_mut().zip(&self.values) {
+                best.as_mut_slice().copy_from_slice(value.as_slice());
+            }
+        }
         self.progress.epochs += 1;
         score
+    }
+
+    /// Leaves the best parameters; the last ones, where nothing was measured.
+    fn finish(self, parameters: &mut Parameters) -> Trained {
+        parameters.values = match self.progress.best {
+            Some(_) => self.best,
+            None => self.values.into_iter().map(Rc::unwrap_or_clone).collect(),
+        };
+        self.progress
     }
 
     fn checkpoint(&self, parameters: &Parameters) -> Checkpoint {
