@@ -1,4 +1,44 @@
 //! Latent homophilic structures: node classifiers that keep working when somebody tampers with the graph.
+//!
+//! The crate is a library and the command-line tool `lhs`. Data flows one way through it:
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`error`] | errors that carry the file, the place and the remedy |
+//! | [`linalg`] | dense and sparse kernels, leading eigenpairs, ridge, all-pairs search; no graph words |
+//! | [`autograd`] | the tape: variables, ops with their backward beside their forward, Adam |
+//! | [`graph`] | [`graph::Graph`], [`graph::Dataset`], splits, heterophily, normalisation, made-up graphs |
+//! | [`io`] | one file per format, and the download of public graphs |
+//! | [`models`] | [`models::NodeClassifier`], the one training loop, one file per model |
+//! | [`eval`] | metrics, experiments over splits, run folders, tuning |
+//! | [`cli`] | the command line, one file per subcommand |
+//!
+//! From a file to predictions:
+//!
+//! ```
+//! use lhs::graph::synth::SynthConfig;
+//! use lhs::io::{LoadOptions, load, npz};
+//! use lhs::models::training::Session;
+//! use lhs::models::{ModelConfig, Task, gcn::GcnConfig};
+//!
+//! # fn main() -> lhs::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let file = folder.path().join("graph.npz");
+//! # let made_up = SynthConfig { nodes: 300, homophily: 0.8, ..SynthConfig::default() }.generate(0)?;
+//! # npz::write(&made_up, &file, npz::FeatureLayout::Dense)?;
+//! let dataset = load(&file, &LoadOptions::default())?; // validated once, here
+//! let split = &dataset.splits()[0];
+//! let task = Task::new(&dataset, split)?; // has no test labels in it
+//! let model = GcnConfig::default().fit(&task, 0, &mut Session::default())?;
+//! let probabilities = model.predict(dataset.graph(), dataset.features())?; // [nodes, classes]
+//!
+//! let classes = lhs::eval::metrics::predicted_classes(&probabilities);
+//! let right = |node: &&u32| Some(classes[**node as usize]) == dataset.labels().get(**node as usize);
+//! let accuracy = split.test.iter().filter(right).count() as f32 / split.test.len() as f32;
+//! assert!(accuracy > 0.8);
+//! # Ok(())
+//! # }
+//! ```
 #![warn(missing_docs)]
 
 pub mod autograd;

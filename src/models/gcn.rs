@@ -140,12 +140,12 @@ pub const KIND: ModelKind = ModelKind {
     },
     search: || {
         vec![
-            ("hidden", SearchSpace::choice([32, 64, 128])),
+            ("hidden", SearchSpace::choice([32, 64, 128, 256])),
             ("layers", SearchSpace::choice([1, 2, 3])),
             ("dropout", SearchSpace::Uniform(0.0, 0.9)),
             ("normalise_features", SearchSpace::choice([false, true])),
             ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 1e-2)),
+            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
         ]
     },
 };

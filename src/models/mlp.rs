@@ -163,7 +163,7 @@ pub const KIND: ModelKind = ModelKind {
             ("dropout", SearchSpace::Uniform(0.0, 0.9)),
             ("normalise_features", SearchSpace::choice([false, true])),
             ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 1e-2)),
+            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
         ]
     },
 };
