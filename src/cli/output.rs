@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::num::NonZero;
 use std::path::Path;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -78,6 +79,19 @@ impl Global {
         let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {msg} {eta}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         ProgressBar::with_draw_target(Some(steps), target).with_style(style).with_prefix(what.to_string())
+    }
+
+    /// Does some work of unknown length, with a sign of life on a terminal.
+    pub fn busy<R>(&self, what: &str, work: impl FnOnce() -> R) -> R {
+        let target = if self.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let style = ProgressStyle::with_template("{spinner} {prefix} {elapsed}")
+            .unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let spinner =
+            ProgressBar::with_draw_target(None, target).with_style(style).with_prefix(what.to_string());
+        spinner.enable_steady_tick(Duration::from_millis(200));
+        let result = work();
+        spinner.finish_and_clear();
+        result
     }
 }
 

@@ -68,7 +68,7 @@ impl DataSelection {
 
 /// Loads data and passes its warnings on.
 pub fn load(data: &Path, directed: bool, global: &Global) -> Result<Dataset> {
-    let dataset = io::load(data, &LoadOptions { directed })?;
+    let dataset = global.busy("reading", || io::load(data, &LoadOptions { directed }))?;
     global.warn(dataset.warnings());
     Ok(dataset)
 }

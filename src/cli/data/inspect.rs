@@ -30,8 +30,8 @@ pub struct InspectArgs {
 
 /// Runs the command.
 pub fn run(args: &InspectArgs, global: &Global) -> Result<()> {
-    let dataset = args.source.load()?;
-    let summary = Summary::of(&dataset);
+    let dataset = global.busy("reading", || args.source.load())?;
+    let summary = global.busy("measuring", || Summary::of(&dataset));
     global.say(summary.to_string().trim_end());
     global.warn(&summary.warnings);
     global.document(&summary);
