@@ -9,6 +9,7 @@
 //! | [`autograd`] | the tape: variables, ops with their backward beside their forward, Adam |
 //! | [`graph`] | [`graph::Graph`], [`graph::Dataset`], splits, heterophily, normalisation, made-up graphs |
 //! | [`io`] | one file per format, and the download of public graphs |
+//! | [`structure`] | the latent structure: views, self-expression, low-rank filter, latent graph |
 //! | [`models`] | [`models::NodeClassifier`], the one training loop, one file per model |
 //! | [`eval`] | metrics, experiments over splits, run folders, tuning |
 //! | [`cli`] | the command line, one file per subcommand |
@@ -49,5 +50,6 @@ pub mod graph;
 pub mod io;
 pub mod linalg;
 pub mod models;
+pub mod structure;
 
 pub use error::{Error, Result};

@@ -11,9 +11,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("autograd", &["error", "linalg"]),
     ("graph", &["error", "linalg"]),
     ("io", &["error", "linalg", "graph"]),
-    ("models", &["error", "linalg", "autograd", "graph"]),
-    ("eval", &["error", "linalg", "autograd", "graph", "io", "models"]),
-    ("cli", &["error", "linalg", "autograd", "graph", "io", "models", "eval"]),
+    ("structure", &["error", "linalg", "autograd", "graph"]),
+    ("models", &["error", "linalg", "autograd", "graph", "structure"]),
+    ("eval", &["error", "linalg", "autograd", "graph", "io", "structure", "models"]),
+    ("cli", &["error", "linalg", "autograd", "graph", "io", "structure", "models", "eval"]),
 ];
 
 fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -1,6 +1,6 @@
 //! The search for settings: by mean validation accuracy over the splits. Test labels are not looked at.
 //!
-//! Trials run in batches of [`BATCH`]. What a batch proposes ([`sampler`]) and gives up depends on the
+//! Trials run in batches of [`BATCH`], the first trial by itself. What a batch proposes ([`sampler`]) and gives up depends on the
 //! batches before it alone, so the search is the same on any number of threads and after any interruption.
 //! Within a batch the splits come in rounds (1, 2, 4, … splits in all); after a round, a trial is given up
 //! when its mean so far is below the median of what earlier finished trials had on the same splits; from
@@ -10,6 +10,8 @@ pub mod header;
 pub mod sampler;
 pub mod study;
 
+use std::iter;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -106,12 +108,12 @@ impl Search<'_> {
         let study = Mutex::new(study);
         let mut trials = known;
         let mut out_of_time = false;
-        for first in (0..self.trials).step_by(BATCH) {
+        for batch in self.batches() {
+            let first = batch.start;
             let (history, later): (Vec<Trial>, Vec<Trial>) =
                 trials.drain(..).partition(|trial| trial.trial < first);
             let is_known = |number: &usize| later.iter().any(|trial| trial.trial == *number);
-            let missing: Vec<usize> =
-                (first..self.trials.min(first + BATCH)).filter(|number| !is_known(number)).collect();
+            let missing: Vec<usize> = batch.filter(|number| !is_known(number)).collect();
             let batch = Batch { search: self, history: &history, study: &study, deadline };
             let new = batch.run(&missing)?;
             out_of_time = new.len() < missing.len();
@@ -122,6 +124,15 @@ impl Search<'_> {
             }
         }
         Ok(Found { trials, out_of_time })
+    }
+
+    /// The trials in batches. The first, with the defaults, goes alone: a budget too short for a whole batch
+    /// then still finds something.
+    fn batches(&self) -> impl Iterator<Item = Range<usize>> {
+        let first = 0..self.trials.min(1);
+        let starts = (0..self.trials).step_by(BATCH);
+        let rest = starts.map(|start| start.max(1)..self.trials.min(start + BATCH));
+        iter::once(first).chain(rest)
     }
 }
 
