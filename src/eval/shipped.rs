@@ -11,7 +11,15 @@ use crate::models::ModelKind;
 
 /// Name of a dataset, and the text of its settings.
 const SHIPPED: &[(&str, &str)] = &[
-    // ("cora", include_str!("../../configs/cora.toml")),
+    ("actor", include_str!("../../configs/actor.toml")),
+    ("chameleon", include_str!("../../configs/chameleon.toml")),
+    ("citeseer", include_str!("../../configs/citeseer.toml")),
+    ("cora", include_str!("../../configs/cora.toml")),
+    ("cornell", include_str!("../../configs/cornell.toml")),
+    ("pubmed", include_str!("../../configs/pubmed.toml")),
+    ("squirrel", include_str!("../../configs/squirrel.toml")),
+    ("texas", include_str!("../../configs/texas.toml")),
+    ("wisconsin", include_str!("../../configs/wisconsin.toml")),
 ];
 
 /// The shipped settings of a dataset, whatever the case of its name.

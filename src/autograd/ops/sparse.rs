@@ -88,8 +88,8 @@ impl Sparse {
                 // y ⊙ (g - row sums of g ⊙ y)
                 let weighted = g.mul(y);
                 let sums = Sparse::new(pattern.clone(), weighted.clone()).sum_rows();
-                let zeros = Var::constant(Mat::full(pattern.cols(), 1, 1.0));
-                weighted.sub(&y.mul(&sampled_product(&pattern, &sums, &zeros)))
+                let ones = Var::constant(Mat::full(pattern.cols(), 1, 1.0));
+                weighted.sub(&y.mul(&sampled_product(&pattern, &sums, &ones)))
             })],
         );
         Sparse::new(Arc::clone(&self.pattern), values)
