@@ -33,10 +33,7 @@ pub(crate) fn exp_sums(rows: &Mat, temperature: f32) -> Vec<f32> {
             #[inline(always)]
             || {
                 for (row, values) in tile.chunks_exact_mut(blocks.len(b)).enumerate() {
-                    exponentials(values, temperature);
-                    if a == b {
-                        values[row] = 0.0;
-                    }
+                    exponentials(values, temperature, (a == b).then_some(row));
                     of_rows[row] += simd::sum(values);
                     simd::axpy(&mut of_columns, 1.0, values);
                 }
@@ -61,10 +58,7 @@ pub(crate) fn weighted_sums(rows: &Mat, temperature: f32, exp_sums: &[f32]) -> M
             #[inline(always)]
             || {
                 for (row, values) in tile.chunks_exact_mut(blocks.len(b)).enumerate() {
-                    exponentials(values, temperature);
-                    if a == b {
-                        values[row] = 0.0;
-                    }
+                    exponentials(values, temperature, (a == b).then_some(row));
                     for (value, of_b) in values.iter_mut().zip(of_b) {
                         *value *= of_a[row] + of_b;
                     }
@@ -88,12 +82,15 @@ pub(crate) fn weighted_sums(rows: &Mat, temperature: f32, exp_sums: &[f32]) -> M
     out
 }
 
-/// `exp((s - 1) / t)`, in place.
+/// `exp((s - 1) / t)`, in place; 0 for a row with itself, at column `own`.
 #[inline(always)]
-fn exponentials(values: &mut [f32], temperature: f32) {
+fn exponentials(values: &mut [f32], temperature: f32, own: Option<usize>) {
     let inverse = 1.0 / temperature;
-    for value in values {
+    for value in values.iter_mut() {
         *value = simd::exp((*value - 1.0) * inverse);
+    }
+    if let Some(own) = own {
+        values[own] = 0.0;
     }
 }
 

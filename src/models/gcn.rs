@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::mlp::layered_parameters;
 use super::training::{
-    Input, Network, Parameters, Session, Supervised, TrainingConfig, probabilities, train,
+    Input, Network, Parameters, Session, Supervised, TrainingConfig, dropout_before, probabilities, train,
 };
 use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, Tensors, settings};
 use crate::autograd::{Sparse, Var};
@@ -53,13 +53,6 @@ pub struct FittedGcn {
 }
 
 impl GcnConfig {
-    fn validate(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::at_least_one("layers", self.layers)?;
-        settings::share_below_one("dropout", self.dropout)?;
-        self.training.validate("training")
-    }
-
     fn network(&self, graph: &Graph, features: &Features) -> Convolutions<'_> {
         let input = if self.normalise_features {
             Input::new(&normalise::row_normalised(features))
@@ -76,6 +69,13 @@ impl GcnConfig {
 }
 
 impl ModelConfig for GcnConfig {
+    fn validate(&self) -> Result<()> {
+        settings::at_least_one("hidden", self.hidden)?;
+        settings::at_least_one("layers", self.layers)?;
+        settings::share_below_one("dropout", self.dropout)?;
+        self.training.validate("training")
+    }
+
     fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
         self.validate()?;
         let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
@@ -105,14 +105,11 @@ struct Convolutions<'a> {
 
 impl Network for Convolutions<'_> {
     fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let dropout = |layer: usize| {
-            dropout_seed.map_or((0.0, 0), |seed| (self.config.dropout, derive(seed, &[layer as u64])))
-        };
-        let (rate, seed) = dropout(0);
+        let (rate, seed) = dropout_before(0, self.config.dropout, dropout_seed);
         let transformed = self.input.dropout(rate, seed).matmul(&parameters[0]);
         let mut hidden = self.propagation.matmul(&transformed).add_row(&parameters[1]);
         for layer in 1..self.config.layers {
-            let (rate, seed) = dropout(layer);
+            let (rate, seed) = dropout_before(layer, self.config.dropout, dropout_seed);
             let (weight, bias) = (&parameters[2 * layer], &parameters[2 * layer + 1]);
             let transformed = hidden.relu().dropout(rate, seed).matmul(weight);
             hidden = self.propagation.matmul(&transformed).add_row(bias);
@@ -126,11 +123,7 @@ pub const KIND: ModelKind = ModelKind {
     name: "gcn",
     summary: "graph convolution network (Kipf and Welling 2017)",
     defaults: settings::defaults::<GcnConfig>,
-    build: |table| {
-        let config: GcnConfig = settings::read(table)?;
-        config.validate()?;
-        Ok(Box::new(config))
-    },
+    build: settings::build::<GcnConfig>,
     load: |table, tensors| {
         let config: GcnConfig = settings::read(table)?;
         let (input, classes) = settings::ends(tensors, config.layers)?;

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::training::{
-    Input, Network, Parameters, Session, Supervised, TrainingConfig, probabilities, train,
+    Input, Network, Parameters, Session, Supervised, TrainingConfig, dropout_before, probabilities, train,
 };
 use super::{Labelled, ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, Tensors, settings};
 use crate::autograd::Var;
@@ -51,13 +51,6 @@ pub struct FittedMlp {
 }
 
 impl MlpConfig {
-    fn validate(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::at_least_one("layers", self.layers)?;
-        settings::share_below_one("dropout", self.dropout)?;
-        self.training.validate("training")
-    }
-
     fn prepare(&self, features: &Features) -> Features {
         if self.normalise_features { normalise::row_normalised(features) } else { features.clone() }
     }
@@ -87,6 +80,13 @@ pub(super) fn layered_parameters(
 }
 
 impl ModelConfig for MlpConfig {
+    fn validate(&self) -> Result<()> {
+        settings::at_least_one("hidden", self.hidden)?;
+        settings::at_least_one("layers", self.layers)?;
+        settings::share_below_one("dropout", self.dropout)?;
+        self.training.validate("training")
+    }
+
     fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
         self.validate()?;
         let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
@@ -125,13 +125,10 @@ struct Perceptron<'a> {
 
 impl Network for Perceptron<'_> {
     fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let dropout = |layer: usize| {
-            dropout_seed.map_or((0.0, 0), |seed| (self.config.dropout, derive(seed, &[layer as u64])))
-        };
-        let (rate, seed) = dropout(0);
+        let (rate, seed) = dropout_before(0, self.config.dropout, dropout_seed);
         let mut hidden = self.input.dropout(rate, seed).matmul(&parameters[0]).add_row(&parameters[1]);
         for layer in 1..self.config.layers {
-            let (rate, seed) = dropout(layer);
+            let (rate, seed) = dropout_before(layer, self.config.dropout, dropout_seed);
             let (weight, bias) = (&parameters[2 * layer], &parameters[2 * layer + 1]);
             hidden = hidden.relu().dropout(rate, seed).matmul(weight).add_row(bias);
         }
@@ -144,11 +141,7 @@ pub const KIND: ModelKind = ModelKind {
     name: "mlp",
     summary: "multi-layer perceptron on the features alone; edges are ignored",
     defaults: settings::defaults::<MlpConfig>,
-    build: |table| {
-        let config: MlpConfig = settings::read(table)?;
-        config.validate()?;
-        Ok(Box::new(config))
-    },
+    build: settings::build::<MlpConfig>,
     load: |table, tensors| {
         let config: MlpConfig = settings::read(table)?;
         let (input, classes) = settings::ends(tensors, config.layers)?;

@@ -26,7 +26,11 @@ pub type Tensors = BTreeMap<String, Mat>;
 
 /// The settings of a model, ready to learn.
 pub trait ModelConfig: Send + Sync {
-    /// Learns from the training and validation nodes of a task. Same task, settings and seed: same bits.
+    /// Checks the ranges of the settings.
+    fn validate(&self) -> Result<()>;
+
+    /// Learns from the training and validation nodes of a task; begins with [`ModelConfig::validate`].
+    /// Same task, settings and seed: same bits.
     fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>>;
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::Table;
 
-use super::{SearchSpace, Tensors};
+use super::{ModelConfig, SearchSpace, Tensors};
 use crate::error::{Error, Result};
 use crate::graph::Features;
 
@@ -21,6 +21,15 @@ pub(super) fn read<C: DeserializeOwned>(table: &Table) -> Result<C> {
             "`lhs models NAME` lists the settings with their defaults",
         )
     })
+}
+
+/// A config from a table, its ranges checked: [`super::ModelKind::build`] of every model.
+pub(super) fn build<C: ModelConfig + DeserializeOwned + 'static>(
+    table: &Table,
+) -> Result<Box<dyn ModelConfig>> {
+    let config: C = read(table)?;
+    config.validate()?;
+    Ok(Box::new(config))
 }
 
 pub(super) fn at_least_one(key: &str, value: usize) -> Result<()> {

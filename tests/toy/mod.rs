@@ -69,6 +69,10 @@ impl Centre {
 }
 
 impl ModelConfig for Centre {
+    fn validate(&self) -> Result<()> {
+        Ok(())
+    }
+
     fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
         let mut fitted = FittedCentre { centres: Mat::zeros(task.num_classes, task.features.dim()) };
         let mut first = 0;

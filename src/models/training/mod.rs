@@ -10,4 +10,4 @@ pub use input::Input;
 pub use looping::{Monitor, Objective, Score, Trained, TrainingConfig, train};
 pub use parameters::Parameters;
 pub use session::{Checkpoint, CheckpointStore, EpochRecord, Session};
-pub use supervised::{Network, Supervised, probabilities};
+pub use supervised::{Network, Supervised, dropout_before, probabilities};

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::{Objective, Score};
 use crate::autograd::Var;
 use crate::linalg::Mat;
+use crate::linalg::random::derive;
 use crate::models::Labelled;
 
 /// A network that gives class scores.
@@ -75,6 +76,11 @@ impl<N: Network> Objective for Supervised<'_, N> {
 /// The first of the largest entries.
 pub(crate) fn argmax(values: &[f32]) -> usize {
     (1..values.len()).fold(0, |best, i| if values[i] > values[best] { i } else { best })
+}
+
+/// Rate and seed of the dropout before a layer; a rate of 0 when predicting.
+pub fn dropout_before(layer: usize, rate: f32, dropout_seed: Option<u64>) -> (f32, u64) {
+    dropout_seed.map_or((0.0, 0), |seed| (rate, derive(seed, &[layer as u64])))
 }
 
 /// Class probabilities of a trained network.
