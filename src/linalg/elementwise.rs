@@ -12,19 +12,7 @@ const BLOCK: usize = 1 << 12;
 
 /// `f(x)` of every entry.
 pub(crate) fn map(x: &Mat, f: impl Fn(f32) -> f32 + Sync + Copy) -> Mat {
-    let mut out = Mat::scratch(x.rows(), x.cols());
-    let input = x.as_slice();
-    fill_blocks(out.as_mut_slice(), |first, part| {
-        vectorised(
-            #[inline(always)]
-            move || {
-                for (out, x) in part.iter_mut().zip(&input[first..]) {
-                    *out = f(*x);
-                }
-            },
-        )
-    });
-    out
+    map_indexed(x, move |_, value| f(value))
 }
 
 /// `f(a, b)` of every pair of entries.
