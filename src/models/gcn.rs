@@ -6,11 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::mlp::layered_parameters;
+use super::mlp::{layered_parameters, layered_search};
 use super::training::{
     Input, Network, Parameters, Session, Supervised, TrainingConfig, dropout_before, probabilities, train,
 };
-use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, Tensors, settings};
+use super::{ModelConfig, ModelKind, NodeClassifier, Task, Tensors, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
@@ -131,14 +131,5 @@ pub const KIND: ModelKind = ModelKind {
         parameters.restore(tensors)?;
         Ok(Box::new(FittedGcn { config, parameters }))
     },
-    search: || {
-        vec![
-            ("hidden", SearchSpace::choice([32, 64, 128, 256])),
-            ("layers", SearchSpace::choice([1, 2, 3])),
-            ("dropout", SearchSpace::Uniform(0.0, 0.9)),
-            ("normalise_features", SearchSpace::choice([false, true])),
-            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
-        ]
-    },
+    search: || layered_search([32, 64, 128, 256]),
 };

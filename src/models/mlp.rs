@@ -79,6 +79,18 @@ pub(super) fn layered_parameters(
     parameters
 }
 
+/// What is searched for a stack of layers.
+pub(super) fn layered_search<const N: usize>(widths: [i64; N]) -> Vec<(&'static str, SearchSpace)> {
+    vec![
+        ("hidden", SearchSpace::choice(widths)),
+        ("layers", SearchSpace::choice([1, 2, 3])),
+        ("dropout", SearchSpace::Uniform(0.0, 0.9)),
+        ("normalise_features", SearchSpace::choice([false, true])),
+        ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
+        ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
+    ]
+}
+
 impl ModelConfig for MlpConfig {
     fn validate(&self) -> Result<()> {
         settings::at_least_one("hidden", self.hidden)?;
@@ -149,14 +161,5 @@ pub const KIND: ModelKind = ModelKind {
         parameters.restore(tensors)?;
         Ok(Box::new(FittedMlp { config, parameters }))
     },
-    search: || {
-        vec![
-            ("hidden", SearchSpace::choice([64, 128, 256])),
-            ("layers", SearchSpace::choice([1, 2, 3])),
-            ("dropout", SearchSpace::Uniform(0.0, 0.9)),
-            ("normalise_features", SearchSpace::choice([false, true])),
-            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
-        ]
-    },
+    search: || layered_search([64, 128, 256]),
 };
