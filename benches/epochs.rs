@@ -10,8 +10,8 @@ use lhs::autograd::{InfoNce, Order, Var, gradients};
 use lhs::io::{LoadOptions, load};
 use lhs::linalg::Mat;
 use lhs::models::gcn::GcnConfig;
-use lhs::models::training::{EpochRecord, Session, TrainingConfig};
-use lhs::models::{Labelled, ModelConfig, Task};
+use lhs::models::{ModelConfig, Task};
+use lhs::training::{EpochRecord, Session, TrainingConfig};
 
 fn main() -> lhs::Result<()> {
     let option = |name: &str| {

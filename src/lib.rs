@@ -9,8 +9,9 @@
 //! | [`autograd`] | the tape: variables, ops with their backward beside their forward, Adam |
 //! | [`graph`] | [`graph::Graph`], [`graph::Dataset`], splits, heterophily, normalisation, made-up graphs |
 //! | [`io`] | one file per format, and the download of public graphs |
+//! | [`training`] | the one training loop, and how it is watched, stopped and resumed |
 //! | [`structure`] | the latent structure: views, self-expression, low-rank filter, latent graph |
-//! | [`models`] | [`models::NodeClassifier`], the one training loop, one file per model |
+//! | [`models`] | [`models::NodeClassifier`], one file per model |
 //! | [`eval`] | metrics, experiments over splits, run folders, tuning |
 //! | [`cli`] | the command line, one file per subcommand |
 //!
@@ -19,7 +20,7 @@
 //! ```
 //! use lhs::graph::synth::SynthConfig;
 //! use lhs::io::{LoadOptions, load, npz};
-//! use lhs::models::training::Session;
+//! use lhs::training::Session;
 //! use lhs::models::{ModelConfig, Task, gcn::GcnConfig};
 //!
 //! # fn main() -> lhs::Result<()> {
@@ -51,5 +52,6 @@ pub mod io;
 pub mod linalg;
 pub mod models;
 pub mod structure;
+pub mod training;
 
 pub use error::{Error, Result};

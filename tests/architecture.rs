@@ -11,10 +11,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("autograd", &["error", "linalg"]),
     ("graph", &["error", "linalg"]),
     ("io", &["error", "linalg", "graph"]),
-    ("structure", &["error", "linalg", "autograd", "graph"]),
-    ("models", &["error", "linalg", "autograd", "graph", "structure"]),
-    ("eval", &["error", "linalg", "autograd", "graph", "io", "structure", "models"]),
-    ("cli", &["error", "linalg", "autograd", "graph", "io", "structure", "models", "eval"]),
+    ("training", &["error", "linalg", "autograd", "graph"]),
+    ("structure", &["error", "linalg", "autograd", "graph", "training"]),
+    ("models", &["error", "linalg", "autograd", "graph", "training", "structure"]),
+    ("eval", &["error", "linalg", "autograd", "graph", "training", "io", "structure", "models"]),
+    ("cli", &["error", "linalg", "autograd", "graph", "training", "io", "structure", "models", "eval"]),
 ];
 
 fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -2,8 +2,8 @@
 
 use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labels, Split};
 use lhs::linalg::Mat;
-use lhs::models::training::Session;
 use lhs::models::{ModelKind, NodeClassifier, Task, kinds};
+use lhs::training::Session;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

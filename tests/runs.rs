@@ -12,7 +12,7 @@ use lhs::eval::fingerprint;
 use lhs::eval::run::{DataRecord, FORMAT, IfPresent, Manifest, RunFolder};
 use lhs::eval::settings::{self, Layer};
 use lhs::eval::splits::SplitSpec;
-use lhs::models::training::EpochRecord;
+use lhs::training::EpochRecord;
 
 /// Sets the stop flag after some epochs.
 struct StopAfter<'a> {

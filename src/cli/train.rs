@@ -14,7 +14,7 @@ use crate::eval::experiment::{Experiment, Outcome, SplitResult, Watch};
 use crate::eval::run::{self, DataRecord, FORMAT, IfPresent, Manifest, RunFolder};
 use crate::eval::{fingerprint, metrics, shipped};
 use crate::models::ModelKind;
-use crate::models::training::EpochRecord;
+use crate::training::EpochRecord;
 
 /// Train a model and measure it
 #[derive(Debug, clap::Args)]

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::weights;
 use crate::error::{Error, Result};
-use crate::models::training::{Checkpoint, CheckpointStore, EpochRecord};
+use crate::training::{Checkpoint, CheckpointStore, EpochRecord};
 
 /// The training curve so far, shared by the one who records and the one who saves.
 #[derive(Default)]

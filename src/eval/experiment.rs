@@ -17,8 +17,8 @@ use super::splits::NumberedSplit;
 use super::{memory, metrics, parallel};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
-use crate::models::training::{CheckpointStore, EpochRecord, Session};
 use crate::models::{ModelConfig, ModelKind, NodeClassifier, Task};
+use crate::training::{CheckpointStore, EpochRecord, Session};
 
 /// What to run.
 pub struct Experiment<'a> {

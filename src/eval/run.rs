@@ -23,8 +23,8 @@ use super::{settings, weights};
 use crate::error::{Error, Result};
 use crate::graph::Split;
 use crate::io::atomic;
-use crate::models::training::EpochRecord;
 use crate::models::{ModelKind, NodeClassifier};
+use crate::training::EpochRecord;
 
 /// The layout described above. A change that old code cannot read, or new code cannot resume, adds one.
 pub const FORMAT: u64 = 1;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::io::atomic;
 use crate::linalg::Mat;
-use crate::models::Tensors;
+use crate::training::Tensors;
 
 /// The one entry of the header's metadata: with two, a hash map would decide their order in the file.
 const METADATA: &str = "lhs";

@@ -89,6 +89,15 @@ impl Labels {
     }
 }
 
+/// Nodes with their classes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labelled {
+    /// The nodes, ascending.
+    pub nodes: Vec<u32>,
+    /// The class of each of them.
+    pub classes: Vec<u32>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

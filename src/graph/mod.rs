@@ -13,6 +13,6 @@ mod topology;
 
 pub use dataset::{Dataset, DatasetParts};
 pub use features::Features;
-pub use labels::Labels;
+pub use labels::{Labelled, Labels};
 pub use split::Split;
 pub use topology::{Graph, Repairs};

@@ -7,15 +7,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::mlp::{layered_parameters, layered_search};
-use super::training::{
-    Input, Network, Parameters, Session, Supervised, TrainingConfig, dropout_before, probabilities, train,
-};
-use super::{ModelConfig, ModelKind, NodeClassifier, Task, Tensors, settings};
+use super::{ModelConfig, ModelKind, NodeClassifier, Task, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::Mat;
 use crate::linalg::random::derive;
+use crate::training::{
+    Input, Network, Parameters, Session, Supervised, Tensors, TrainingConfig, dropout_before, probabilities,
+    train,
+};
 
 /// Settings of the graph convolution network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

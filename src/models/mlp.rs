@@ -5,15 +5,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::training::{
-    Input, Network, Parameters, Session, Supervised, TrainingConfig, dropout_before, probabilities, train,
-};
-use super::{Labelled, ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, Tensors, settings};
+use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
 use crate::autograd::Var;
 use crate::error::Result;
-use crate::graph::{Features, Graph, normalise};
+use crate::graph::{Features, Graph, Labelled, normalise};
 use crate::linalg::Mat;
 use crate::linalg::random::{derive, generator, glorot};
+use crate::training::{
+    Input, Network, Parameters, Session, Supervised, Tensors, TrainingConfig, dropout_before, probabilities,
+    train,
+};
 
 /// Settings of the perceptron.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

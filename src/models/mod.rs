@@ -9,20 +9,14 @@ pub mod mlp;
 mod registry;
 mod settings;
 mod task;
-pub mod training;
 
 pub use registry::{ModelKind, SearchSpace, kind, kinds};
-pub use task::{Labelled, Task};
-
-use std::collections::BTreeMap;
+pub use task::Task;
 
 use crate::error::Result;
 use crate::graph::{Features, Graph};
 use crate::linalg::Mat;
-use training::Session;
-
-/// Named tensors: the learned state of a model, as it is written to `weights.safetensors`.
-pub type Tensors = BTreeMap<String, Mat>;
+use crate::training::{Session, Tensors};
 
 /// The settings of a model, ready to learn.
 pub trait ModelConfig: Send + Sync {

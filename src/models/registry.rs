@@ -2,8 +2,9 @@
 
 use toml::Table;
 
-use super::{ModelConfig, NodeClassifier, Tensors, gcn, mlp};
+use super::{ModelConfig, NodeClassifier, gcn, mlp};
 use crate::error::{Error, Result};
+use crate::training::Tensors;
 
 /// A model as the command line knows it.
 pub struct ModelKind {

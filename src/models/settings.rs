@@ -4,9 +4,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::Table;
 
-use super::{ModelConfig, SearchSpace, Tensors};
+use super::{ModelConfig, SearchSpace};
 use crate::error::{Error, Result};
 use crate::graph::Features;
+use crate::training::Tensors;
 
 /// The defaults of a config as a table.
 pub(super) fn defaults<C: Default + Serialize>() -> Table {

@@ -1,16 +1,7 @@
 //! What a model may see while it learns: test labels are not in here.
 
 use crate::error::Result;
-use crate::graph::{Dataset, Features, Graph, Split};
-
-/// Nodes with their classes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Labelled {
-    /// The nodes, ascending.
-    pub nodes: Vec<u32>,
-    /// The class of each of them.
-    pub classes: Vec<u32>,
-}
+use crate::graph::{Dataset, Features, Graph, Labelled, Split};
 
 /// A dataset under one split, without its test labels.
 #[derive(Clone, Debug)]

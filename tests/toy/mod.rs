@@ -4,8 +4,8 @@
 use lhs::error::{Error, Result};
 use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labels, Repairs, Split};
 use lhs::linalg::Mat;
-use lhs::models::training::{Checkpoint, EpochRecord, Session};
-use lhs::models::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, Tensors};
+use lhs::models::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task};
+use lhs::training::{Checkpoint, EpochRecord, Session, Tensors};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use toml::Table;

@@ -24,8 +24,8 @@ use super::splits::NumberedSplit;
 use super::{metrics, parallel};
 use crate::error::{Error, Result};
 use crate::graph::Dataset;
-use crate::models::training::Session;
 use crate::models::{ModelConfig, ModelKind, Task};
+use crate::training::Session;
 use sampler::Space;
 use study::Study;
 

@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use super::{Objective, Score};
 use crate::autograd::Var;
+use crate::graph::Labelled;
 use crate::linalg::Mat;
 use crate::linalg::random::derive;
-use crate::models::Labelled;
 
 /// A network that gives class scores.
 pub trait Network {

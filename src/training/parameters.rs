@@ -1,9 +1,13 @@
 //! What a model learns: named matrices in a fixed order.
 
+use std::collections::BTreeMap;
+
 use crate::autograd::Var;
 use crate::error::{Error, Result};
 use crate::linalg::Mat;
-use crate::models::Tensors;
+
+/// Named tensors: the learned state of a model, as it is written to `weights.safetensors`.
+pub type Tensors = BTreeMap<String, Mat>;
 
 /// Named parameters in the order in which a network reads them.
 #[derive(Clone, Debug, Default, PartialEq)]

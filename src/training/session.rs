@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::Tensors;
+use super::Tensors;
 use crate::error::{Error, Result};
 
 /// One line of the training curve.

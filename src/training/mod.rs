@@ -8,6 +8,6 @@ mod supervised;
 
 pub use input::Input;
 pub use looping::{Monitor, Objective, Score, Trained, TrainingConfig, train};
-pub use parameters::Parameters;
+pub use parameters::{Parameters, Tensors};
 pub use session::{Checkpoint, CheckpointStore, EpochRecord, Session};
 pub use supervised::{Network, Supervised, dropout_before, probabilities};
