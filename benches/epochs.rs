@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use lhs::autograd::{InfoNce, Order, Var, gradients};
+use lhs::graph::Labelled;
 use lhs::io::{LoadOptions, load};
 use lhs::linalg::Mat;
 use lhs::models::gcn::GcnConfig;
