@@ -14,7 +14,7 @@ use crate::io::{self, LoadOptions};
 use crate::models::{self, ModelKind};
 
 /// The model when none is named.
-pub const DEFAULT_MODEL: &str = "gcn";
+pub const DEFAULT_MODEL: &str = "lhs";
 
 /// Which data, and which nodes of it are learned from.
 #[derive(Debug, clap::Args)]

@@ -167,6 +167,8 @@ fn checked(defaults: &Table, key: &str, value: &Value) -> Result<Value> {
         }
         (Some(Value::Float(_)), Value::Integer(number)) => Ok(Value::Float(*number as f64)),
         (Some(default), value) if default.same_type(value) => Ok(value.clone()),
+        // Such a setting is chosen from the data unless a value is given.
+        (Some(Value::String(default)), value) if default == "auto" => Ok(value.clone()),
         (Some(default), value) => Err(Error::setting(
             key,
             format!("{value} is {}", type_name(value)),

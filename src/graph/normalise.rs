@@ -7,15 +7,16 @@ use crate::linalg::{Pattern, SparseMat};
 
 /// `D^-1/2 (A + I) D^-1/2`, the propagation matrix of a graph convolution (Kipf and Welling 2017).
 pub fn symmetric_with_self_loops(graph: &Graph) -> SparseMat {
-    let mut mat = with_self_loops(graph);
-    let scale: Vec<f32> = row_sums(&mat).into_iter().map(|sum| 1.0 / sum.sqrt()).collect();
-    scale_entries(&mut mat, |row, col| scale[row] * scale[col]);
-    mat
+    symmetrically_scaled(with_self_loops(graph))
 }
 
 /// `D^-1/2 A D^-1/2` without self loops; rows of isolated nodes are zero.
 pub fn symmetric(graph: &Graph) -> SparseMat {
-    let mut mat = adjacency(graph);
+    symmetrically_scaled(adjacency(graph))
+}
+
+/// `D^-1/2 M D^-1/2` of a symmetric matrix with row sums `D`; rows of sum 0 stay zero.
+pub fn symmetrically_scaled(mut mat: SparseMat) -> SparseMat {
     let inverse = |sum: f32| if sum > 0.0 { 1.0 / sum.sqrt() } else { 0.0 };
     let scale: Vec<f32> = row_sums(&mat).into_iter().map(inverse).collect();
     scale_entries(&mut mat, |row, col| scale[row] * scale[col]);
@@ -37,7 +38,8 @@ pub fn adjacency(graph: &Graph) -> SparseMat {
     SparseMat::new(Arc::clone(pattern), values)
 }
 
-fn with_self_loops(graph: &Graph) -> SparseMat {
+/// `A + I`, with the weights of the edges.
+pub fn with_self_loops(graph: &Graph) -> SparseMat {
     let adjacency = graph.adjacency();
     let num_nodes = graph.num_nodes();
     let mut indptr = Vec::with_capacity(num_nodes + 1);

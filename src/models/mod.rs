@@ -5,6 +5,7 @@
 //! whether a model is attacked before training (poisoning) or after it (evasion) can be read off the call.
 
 pub mod gcn;
+pub mod lhs;
 pub mod mlp;
 mod registry;
 mod settings;

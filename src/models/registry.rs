@@ -2,7 +2,7 @@
 
 use toml::Table;
 
-use super::{ModelConfig, NodeClassifier, gcn, mlp};
+use super::{ModelConfig, NodeClassifier, gcn, lhs, mlp};
 use crate::error::{Error, Result};
 use crate::training::Tensors;
 
@@ -35,7 +35,7 @@ pub enum SearchSpace {
 
 /// All models, in the order in which they are listed.
 pub fn kinds() -> &'static [ModelKind] {
-    &[mlp::KIND, gcn::KIND]
+    &[lhs::KIND, mlp::KIND, gcn::KIND]
 }
 
 /// The model of that name; the error names the nearest one.

@@ -24,6 +24,11 @@ impl SelfExpression {
         let scale = ridge.hat_complement().into_iter().map(|rest| 1.0 / rest).collect();
         SelfExpression { ridge, leverage, scale }
     }
+
+    /// `(ZᵀZ + λI)⁻¹ Zᵀ B [d,b]`: how a new row is turned into its combination of the columns of `B [n,b]`.
+    pub fn weights_for(&self, columns: &Mat) -> Mat {
+        self.ridge.solve(columns)
+    }
 }
 
 impl SymmetricOperator for SelfExpression {

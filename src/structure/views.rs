@@ -1,12 +1,21 @@
 //! What the inducer looks at: one row per node, from its features or from whom it is joined to.
 //!
-//! Each view is reduced to its leading principal components, `U S` of a truncated SVD: the self-expression
-//! costs `O(n d²)`, and the penalty hardly matters afterwards. Sparse input is never written out.
+//! A view is a matrix `M` with one row per node: its features `X [n,F]` (rows of sum 1), or its adjacency
+//! profile, its row of `D^-1 A [n,N]` over the `N` nodes of the training graph. A basis `V [columns, d]`, the
+//! leading right singular vectors of the training graph's `M`, turns either into short rows `Z = M V [n,d]`,
+//! scaled to length 1: the self-expression costs `O(n d²)`, and its penalty hardly matters afterwards. Nodes
+//! and edges that were not there in training go through the same basis. Sparse input is never written out.
+//! Cost: a truncated SVD once, then one product, `O(nnz(M) d)`.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::graph::{Features, Graph, normalise};
-use crate::linalg::{EigenOptions, LinearMap, Mat, truncated_svd};
+use crate::linalg::{EigenOptions, LinearMap, Mat, Pattern, SparseMat, truncated_svd};
+
+/// Rows shorter than this point nowhere and stay zero.
+const SHORTEST: f32 = 1e-12;
 
 /// One way of looking at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,56 +23,137 @@ use crate::linalg::{EigenOptions, LinearMap, Mat, truncated_svd};
 pub enum View {
     /// Its own features.
     Features,
-    /// Its adjacency profile: its row of `D^-1/2 A D^-1/2`. Two nodes with the same neighbours look alike,
-    /// whether or not those neighbours share their class.
+    /// Its adjacency profile: two nodes with the same neighbours look alike, whether or not those
+    /// neighbours share their class.
     Adjacency,
 }
 
-impl View {
-    /// One row per node, `[n, at most components]`.
-    pub fn rows(self, graph: &Graph, features: &Features, components: usize) -> Mat {
-        match self {
-            View::Adjacency => principal(&normalise::symmetric(&graph.to_undirected()), components),
+/// The leading directions of a view of the training graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Basis {
+    view: View,
+    /// `V [columns, d]`.
+    directions: Mat,
+}
+
+impl Basis {
+    /// Finds at most `components` directions of the view of a training graph.
+    pub fn fit(view: View, graph: &Graph, features: &Features, components: usize) -> Self {
+        let directions = match view {
+            View::Adjacency => principal(&normalise::row_stochastic(&graph.to_undirected()), components),
             View::Features => match normalise::row_normalised(features) {
                 Features::Dense(mat) => principal(&mat, components),
                 Features::Sparse(mat) => principal(&mat, components),
             },
-        }
+        };
+        Basis { view, directions }
+    }
+
+    /// A basis from its directions, as [`Basis::directions`] gave them.
+    pub fn from_directions(view: View, directions: Mat) -> Self {
+        Basis { view, directions }
+    }
+
+    /// `V`.
+    pub fn directions(&self) -> &Mat {
+        &self.directions
+    }
+
+    /// One unit row per node of a graph, `[n,d]`; zero for a node without features or known neighbours.
+    /// `known` says which training node each node is.
+    pub fn rows(&self, graph: &Graph, features: &Features, known: &[Option<u32>]) -> Mat {
+        let mut rows = match self.view {
+            View::Adjacency => {
+                LinearMap::apply(&profiles(graph, known, self.directions.rows()), &self.directions)
+            }
+            View::Features => match normalise::row_normalised(features) {
+                Features::Dense(mat) => LinearMap::apply(&mat, &self.directions),
+                Features::Sparse(mat) => LinearMap::apply(&mat, &self.directions),
+            },
+        };
+        to_unit_rows(&mut rows);
+        rows
     }
 }
 
+/// `V` of `M ≈ U S Vᵀ`.
 fn principal(matrix: &dyn LinearMap, components: usize) -> Mat {
     let rank = components.min(matrix.rows()).min(matrix.cols());
     if rank == 0 {
-        return Mat::zeros(matrix.rows(), 0);
+        return Mat::zeros(matrix.cols(), 0);
     }
-    let svd = truncated_svd(matrix, rank, &EigenOptions::default());
-    let mut rows = svd.left;
+    truncated_svd(matrix, rank, &EigenOptions::default()).right
+}
+
+/// `D^-1 A` over the known nodes, `[n, num_known]`.
+fn profiles(graph: &Graph, known: &[Option<u32>], num_known: usize) -> SparseMat {
+    let graph = graph.to_undirected();
+    if known.len() == num_known && (0u32..).zip(known).all(|(node, known)| *known == Some(node)) {
+        return normalise::row_stochastic(&graph);
+    }
+    let adjacency = normalise::adjacency(&graph);
+    let mut indptr = vec![0];
+    let (mut indices, mut values) = (Vec::new(), Vec::new());
+    for node in 0..adjacency.rows() {
+        let mut row: Vec<(u32, f32)> = adjacency
+            .row(node)
+            .filter_map(|(other, weight)| known[other as usize].map(|other| (other, weight)))
+            .collect();
+        row.sort_unstable_by_key(|(other, _)| *other);
+        let sum: f32 = row.iter().map(|(_, weight)| weight).sum();
+        indices.extend(row.iter().map(|(other, _)| *other));
+        values.extend(row.iter().map(|(_, weight)| weight / sum));
+        indptr.push(indices.len());
+    }
+    SparseMat::new(Arc::new(Pattern::new(adjacency.rows(), num_known, indptr, indices)), values)
+}
+
+/// Scales every row to length 1.
+pub(super) fn to_unit_rows(rows: &mut Mat) {
     for row in 0..rows.rows() {
-        rows.row_mut(row).iter_mut().zip(&svd.values).for_each(|(entry, value)| *entry *= value);
+        let row = rows.row_mut(row);
+        let length = row.iter().map(|v| v * v).sum::<f32>().sqrt();
+        let scale = if length > SHORTEST { 1.0 / length } else { 0.0 };
+        row.iter_mut().for_each(|entry| *entry *= scale);
     }
-    rows
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::matmul_nt;
+
+    fn path() -> Graph {
+        Graph::from_edges(4, &[(0, 1), (1, 2), (3, 2)]).unwrap().0
+    }
+
+    fn all_known(count: u32) -> Vec<Option<u32>> {
+        (0..count).map(Some).collect()
+    }
 
     #[test]
-    fn all_components_keep_all_inner_products() {
-        let (graph, _) = Graph::from_edges(6, &[(0, 1), (1, 2), (3, 4), (0, 5), (2, 5)]).unwrap();
-        let rows = View::Adjacency.rows(&graph, &Features::none(6), 6);
-        let adjacency = normalise::symmetric(&graph).to_dense();
-        let (found, expected) = (matmul_nt(&rows, &rows), matmul_nt(&adjacency, &adjacency));
-        for (found, expected) in found.as_slice().iter().zip(expected.as_slice()) {
-            assert!((found - expected).abs() < 1e-4);
-        }
+    fn nodes_with_the_same_neighbours_look_the_same() {
+        let (graph, _) = Graph::from_edges(5, &[(0, 2), (1, 2), (0, 3), (1, 3), (3, 4)]).unwrap();
+        let basis = Basis::fit(View::Adjacency, &graph, &Features::none(5), 5);
+        let rows = basis.rows(&graph, &Features::none(5), &all_known(5));
+        assert!(rows.row(0).iter().zip(rows.row(1)).all(|(a, b)| (a - b).abs() < 1e-5));
+        let cosine: f32 = rows.row(0).iter().zip(rows.row(4)).map(|(a, b)| a * b).sum();
+        assert!((cosine - 0.5f32.sqrt()).abs() < 1e-4, "one of two neighbours in common: {cosine}");
+    }
+
+    #[test]
+    fn a_new_node_is_seen_through_the_old_basis() {
+        let basis = Basis::fit(View::Adjacency, &path(), &Features::none(4), 4);
+        let (larger, _) = Graph::from_edges(5, &[(0, 1), (1, 2), (3, 2), (4, 1)]).unwrap();
+        let mut known = all_known(4);
+        known.push(None);
+        let rows = basis.rows(&larger, &Features::none(5), &known);
+        assert!(rows.row(0).iter().zip(rows.row(4)).all(|(a, b)| (a - b).abs() < 1e-5), "like node 0");
     }
 
     #[test]
     fn no_features_give_rows_without_columns() {
-        let (graph, _) = Graph::from_edges(3, &[(0, 1)]).unwrap();
-        assert_eq!(View::Features.rows(&graph, &Features::none(3), 8).shape(), (3, 0));
+        let features = Features::none(4);
+        let basis = Basis::fit(View::Features, &path(), &features, 8);
+        assert_eq!(basis.rows(&path(), &features, &all_known(4)).shape(), (4, 0));
     }
 }

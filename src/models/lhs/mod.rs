@@ -1,0 +1,182 @@
+//! LHS: learns a latent homophilic structure and classifies nodes on it (AAAI 2024).
+//!
+//! [`StructureConfig::fit`] induces and refines a graph in which neighbours share a class;
+//! [`encoder`] reads a node's own features, its adjacency profile, and both graphs in channels of their own.
+//! On another graph the structure is found again, by what was learned, before the encoder reads it.
+
+pub mod encoder;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
+use crate::error::Result;
+use crate::graph::{Features, Graph};
+use crate::linalg::Mat;
+use crate::linalg::random::derive;
+use crate::structure::{Auto, FittedStructure, Learn, Structure, StructureConfig};
+use crate::training::{Parameters, Session, Supervised, Tensors, TrainingConfig, probabilities, train};
+use encoder::{Channels, Encoder, ReconstructionConfig};
+
+/// Settings of LHS.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LhsConfig {
+    /// Width of a node's own code, for its features and for its profile each, 1 or more.
+    pub hidden: usize,
+    /// Hops over the latent graph, 0 or more.
+    pub latent_hops: usize,
+    /// Hops over the given graph, 0 or more, or `auto`.
+    pub given_hops: Auto<usize>,
+    /// Whether the encoder reads adjacency profiles, or `auto`.
+    pub profile: Auto<bool>,
+    /// Share of the inputs dropped while training, 0..1.
+    pub input_dropout: f32,
+    /// Share of the codes dropped while training, 0..1.
+    pub dropout: f32,
+    /// Scale every row of features to sum 1.
+    pub normalise_features: bool,
+    /// The latent structure.
+    pub structure: StructureConfig,
+    /// The masked autoencoder.
+    pub reconstruction: ReconstructionConfig,
+    /// How encoder and head are trained.
+    pub training: TrainingConfig,
+}
+
+impl Default for LhsConfig {
+    fn default() -> Self {
+        LhsConfig {
+            hidden: 64,
+            latent_hops: 2,
+            given_hops: Auto::CHOOSE,
+            profile: Auto::CHOOSE,
+            input_dropout: 0.5,
+            dropout: 0.5,
+            normalise_features: false,
+            structure: StructureConfig::default(),
+            reconstruction: ReconstructionConfig::default(),
+            training: TrainingConfig::default(),
+        }
+    }
+}
+
+/// LHS after learning.
+#[derive(Clone, Debug)]
+pub struct FittedLhs {
+    config: LhsConfig,
+    structure: FittedStructure,
+    channels: Channels,
+    parameters: Parameters,
+}
+
+impl LhsConfig {
+    fn channels(&self, task: &Task<'_>, structure: &Structure) -> Channels {
+        let profile = self.profile.given().unwrap_or(true);
+        Channels {
+            features: task.features.dim(),
+            profile: if profile { structure.inputs.profiles.cols() } else { 0 },
+            latent_hops: self.latent_hops,
+            given_hops: self.given_hops.given().unwrap_or(1),
+            target: if self.reconstruction.weight > 0.0 {
+                if task.features.dim() > 0 {
+                    structure.inputs.features.cols()
+                } else {
+                    structure.inputs.profiles.cols()
+                }
+            } else {
+                0
+            },
+        }
+    }
+}
+
+impl ModelConfig for LhsConfig {
+    fn validate(&self) -> Result<()> {
+        settings::at_least_one("hidden", self.hidden)?;
+        settings::share_below_one("input_dropout", self.input_dropout)?;
+        settings::share_below_one("dropout", self.dropout)?;
+        self.structure.validate("structure")?;
+        self.training.validate("training")
+    }
+
+    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
+        self.validate()?;
+        let learn = Learn {
+            graph: task.graph,
+            features: task.features,
+            labelled: &task.train,
+            num_classes: task.num_classes,
+        };
+        let (fitted, structure) = self.structure.fit(&learn, derive(seed, &[2]), session)?;
+        if std::env::var_os("LHS_DEBUG").is_some() {
+            eprintln!(
+                "{:?} edges {:?}",
+                fitted.choices(),
+                structure.rounds.iter().map(Graph::num_edges).collect::<Vec<_>>()
+            );
+            let mut labels = vec![None; task.graph.num_nodes()];
+            for (n, c) in task
+                .train
+                .nodes
+                .iter()
+                .chain(&task.val.nodes)
+                .zip(task.train.classes.iter().chain(&task.val.classes))
+            {
+                labels[*n as usize] = Some(*c);
+            }
+            for round in &structure.rounds {
+                let (mut s, mut a) = (0.0, 0.0);
+                for node in &task.val.nodes {
+                    for (o, p) in round
+                        .neighbours(*node as usize)
+                        .iter()
+                        .zip(round.adjacency().row_range(*node as usize))
+                    {
+                        if let Some(c) = labels[*o as usize] {
+                            let w = round.weights().unwrap()[p];
+                            a += w;
+                            if Some(c) == labels[*node as usize] {
+                                s += w;
+                            }
+                        }
+                    }
+                }
+                eprintln!("   homophily at val {:.4}", s / a);
+            }
+        }
+        let channels = self.channels(task, &structure);
+        let mut parameters = encoder::parameters(&channels, self.hidden, task.num_classes, seed);
+        let network = Encoder::new(self, channels, task.graph, task.features, &structure);
+        let objective = Supervised::on(&network, &task.train, &task.val);
+        train("classifier", &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
+        Ok(Box::new(FittedLhs { config: self.clone(), structure: fitted, channels, parameters }))
+    }
+}
+
+impl NodeClassifier for FittedLhs {
+    fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
+        settings::same_columns(features, self.channels.features)?;
+        let structure = self.structure.apply(graph, features)?;
+        let network = Encoder::new(&self.config, self.channels, graph, features, &structure);
+        Ok(probabilities(&network, &self.parameters.constants()))
+    }
+
+    fn tensors(&self) -> Tensors {
+        self.parameters.tensors()
+    }
+}
+
+/// LHS in the list of models.
+pub const KIND: ModelKind = ModelKind {
+    name: "lhs",
+    summary: "latent homophilic structures (AAAI 2024): learns a graph whose neighbours agree, predicts on it",
+    defaults: settings::defaults::<LhsConfig>,
+    build: settings::build::<LhsConfig>,
+    load: |_table, _tensors| todo!(),
+    search: || {
+        vec![
+            ("hidden", SearchSpace::choice([64, 128])),
+            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
+        ]
+    },
+};

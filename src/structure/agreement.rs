@@ -1,0 +1,149 @@
+//! How well a structure fits the classes, told by the training labels alone.
+//!
+//! Every training node asks its nearest training nodes: do they share its class (agreement), and would their
+//! weighted vote have found it (the vote)? The node itself never votes, so this is an estimate of how the
+//! structure serves nodes whose class is not known. It chooses views, neighbours per node and threshold.
+//! Cost: one all-pairs search among the training nodes.
+
+use serde::Serialize;
+
+use crate::graph::{Graph, Labelled};
+use crate::linalg::{Mat, neighbours};
+
+/// How many neighbours per node are considered.
+const TOP_K: [usize; 5] = [3, 5, 8, 12, 20];
+/// Which thresholds are considered, the strictest last.
+const THRESHOLDS: [f32; 4] = [0.0, 0.5, 0.8, 0.9];
+/// The neighbours whose agreement is reported.
+const NEAREST: usize = 5;
+
+/// How the training nodes agree with their nearest, and the settings under which their vote is best.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Agreement {
+    /// Share of the five nearest that share the class, 0..=1.
+    pub nearest: f32,
+    /// Share of the training nodes that the vote gets right, 0..=1.
+    pub vote: f32,
+    /// Neighbours per node at which it is so.
+    pub top_k: usize,
+    /// Threshold at which it is so.
+    pub threshold: f32,
+}
+
+/// Measures directions `[n,r]` at the training nodes; fixed settings are kept, the others are searched.
+pub fn agreement(
+    directions: &Mat,
+    train: &Labelled,
+    num_classes: usize,
+    top_k: Option<usize>,
+    threshold: Option<f32>,
+) -> Agreement {
+    let rows = directions.select_rows(&train.nodes);
+    let most = TOP_K[TOP_K.len() - 1].max(top_k.unwrap_or(0));
+    let found = neighbours(&rows, f32::MIN_POSITIVE, Some(most));
+    let ranked: Vec<Vec<(u32, f32)>> = (0..rows.rows())
+        .map(|node| {
+            let mut row: Vec<(u32, f32)> =
+                found.row(node).map(|(other, weight)| (train.classes[other as usize], weight)).collect();
+            row.sort_by(|a, b| b.1.total_cmp(&a.1));
+            row
+        })
+        .collect();
+    let given_k = top_k.map(|k| [k]);
+    let given_threshold = threshold.map(|t| [t]);
+    let mut best =
+        Agreement { nearest: nearest_share(&ranked, &train.classes), vote: -1.0, top_k: 0, threshold: 0.0 };
+    for &top_k in given_k.as_ref().map_or(&TOP_K[..], |k| &k[..]) {
+        for &threshold in given_threshold.as_ref().map_or(&THRESHOLDS[..], |t| &t[..]) {
+            let vote = vote(&ranked, &train.classes, num_classes, top_k, threshold);
+            // Of equals the stricter threshold: it keeps fewer edges.
+            if vote >= best.vote && (vote > best.vote || top_k == best.top_k) {
+                best = Agreement { vote, top_k, threshold, ..best };
+            }
+        }
+    }
+    best
+}
+
+fn nearest_share(ranked: &[Vec<(u32, f32)>], classes: &[u32]) -> f32 {
+    let (mut same, mut all) = (0usize, 0usize);
+    for (row, class) in ranked.iter().zip(classes) {
+        let nearest = &row[..row.len().min(NEAREST)];
+        all += nearest.len();
+        same += nearest.iter().filter(|(other, _)| other == class).count();
+    }
+    same as f32 / all.max(1) as f32
+}
+
+/// Share of the nodes whose neighbours vote for their class. Who has no neighbours is got wrong.
+fn vote(
+    ranked: &[Vec<(u32, f32)>],
+    classes: &[u32],
+    num_classes: usize,
+    top_k: usize,
+    threshold: f32,
+) -> f32 {
+    let mut right = 0usize;
+    let mut votes = vec![0f32; num_classes];
+    for (row, &class) in ranked.iter().zip(classes) {
+        votes.fill(0.0);
+        for (other, weight) in row.iter().take(top_k).take_while(|(_, weight)| *weight >= threshold) {
+            votes[*other as usize] += weight;
+        }
+        let winner = (0..num_classes).fold(0, |best, c| if votes[c] > votes[best] { c } else { best });
+        right += usize::from(votes[winner] > 0.0 && winner as u32 == class);
+    }
+    right as f32 / classes.len().max(1) as f32
+}
+
+/// How much more often than by chance an edge between training nodes joins one class: 0 (chance or below)
+/// to 1 (always). 0 without such edges.
+pub fn advantage(graph: &Graph, train: &Labelled, num_classes: usize) -> f32 {
+    let mut class_of = vec![None; graph.num_nodes()];
+    let mut sizes = vec![0f64; num_classes];
+    for (&node, &class) in train.nodes.iter().zip(&train.classes) {
+        class_of[node as usize] = Some(class);
+        sizes[class as usize] += 1.0 / train.nodes.len() as f64;
+    }
+    let (mut same, mut all) = (0f64, 0f64);
+    for (a, b, weight) in graph.weighted_edges() {
+        if let (Some(a), Some(b)) = (class_of[a as usize], class_of[b as usize]) {
+            all += f64::from(weight);
+            same += if a == b { f64::from(weight) } else { 0.0 };
+        }
+    }
+    let chance: f64 = sizes.iter().map(|size| size * size).sum();
+    if all == 0.0 || chance >= 1.0 {
+        return 0.0;
+    }
+    ((same / all - chance) / (1.0 - chance)).max(0.0) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labelled(classes: &[u32]) -> Labelled {
+        Labelled { nodes: (0..classes.len() as u32).collect(), classes: classes.to_vec() }
+    }
+
+    #[test]
+    fn rows_that_follow_the_classes_agree() {
+        let train = labelled(&[0, 1, 0, 1, 0, 1, 0, 1]);
+        let follow = Mat::from_fn(8, 2, |row, col| f32::from(u8::from(row % 2 == col)));
+        let found = agreement(&follow, &train, 2, None, None);
+        assert_eq!((found.nearest, found.vote, found.threshold), (1.0, 1.0, 0.9));
+        let against = Mat::from_fn(8, 2, |row, col| f32::from(u8::from((row / 2) % 2 == col)));
+        assert!(agreement(&against, &train, 2, None, None).nearest < 0.5);
+        let none = agreement(&Mat::zeros(8, 2), &train, 2, Some(4), None);
+        assert_eq!((none.nearest, none.vote, none.top_k), (0.0, 0.0, 4));
+    }
+
+    #[test]
+    fn advantage_is_measured_against_chance() {
+        let (graph, _) = Graph::from_edges(4, &[(0, 2), (1, 3)]).unwrap();
+        assert_eq!(advantage(&graph, &labelled(&[0, 1, 0, 1]), 2), 1.0);
+        assert_eq!(advantage(&graph, &labelled(&[0, 0, 1, 1]), 2), 0.0);
+        assert_eq!(advantage(&graph, &labelled(&[0]), 2), 0.0);
+    }
+}

@@ -1,0 +1,113 @@
+//! Which nodes of a graph the model has met before.
+//!
+//! An adjacency profile says *whom* a node is joined to, so its columns are the nodes of the training graph,
+//! and a model that reads profiles must find them again in the graph that it predicts on: under the same
+//! number (edges changed, nodes appended) or, when the nodes were renumbered, by their features.
+
+use std::collections::HashMap;
+
+use crate::error::{Error, Result};
+use crate::graph::Features;
+use crate::linalg::Mat;
+use crate::linalg::random::derive;
+
+/// Fingerprints have so many bits in each of two halves: numbers that `f32` holds exactly.
+const HALF: u32 = 24;
+
+/// The nodes that a model was trained on, by a fingerprint of their features.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnownNodes {
+    fingerprints: Vec<u64>,
+}
+
+impl KnownNodes {
+    /// Remembers the nodes of a training graph.
+    pub fn of(features: &Features) -> Self {
+        KnownNodes {
+            fingerprints: (0..features.num_nodes()).map(|node| fingerprint(features, node)).collect(),
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.fingerprints.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.fingerprints.is_empty()
+    }
+
+    /// For each node of a graph, which known node it is; `None` for a new one.
+    pub fn find(&self, features: &Features) -> Vec<Option<u32>> {
+        let found: Vec<u64> = (0..features.num_nodes()).map(|node| fingerprint(features, node)).collect();
+        let places = unique_places(&self.fingerprints);
+        let place = |node: usize| places.get(&found[node]).copied().flatten();
+        let stayed = found.iter().zip(&self.fingerprints).filter(|(now, then)| now == then).count();
+        let moved = (0..found.len()).filter(|&node| place(node).is_some_and(|p| p as usize != node)).count();
+        if moved > stayed {
+            let found_places = unique_places(&found);
+            let alone = |node: usize| found_places.get(&found[node]).is_some_and(Option::is_some);
+            return (0..found.len()).map(|node| place(node).filter(|_| alone(node))).collect();
+        }
+        (0..found.len()).map(|node| (node < self.len()).then_some(node as u32)).collect()
+    }
+
+    /// As a tensor `[n,2]`.
+    pub fn to_mat(&self) -> Mat {
+        let half = |value: u64, which: usize| (value >> (which as u32 * HALF)) & ((1 << HALF) - 1);
+        Mat::from_fn(self.len(), 2, |node, which| half(self.fingerprints[node], which) as f32)
+    }
+
+    /// From a tensor `[n,2]`.
+    pub fn from_mat(mat: &Mat) -> Result<Self> {
+        if mat.cols() != 2 {
+            return Err(Error::data("the fingerprints of the known nodes are damaged", "train again"));
+        }
+        let whole = |row: &[f32]| row[0] as u64 | (row[1] as u64) << HALF;
+        Ok(KnownNodes { fingerprints: (0..mat.rows()).map(|node| whole(mat.row(node))).collect() })
+    }
+}
+
+/// Where each fingerprint stands; `None` for one that stands at several places and so identifies nobody.
+fn unique_places(fingerprints: &[u64]) -> HashMap<u64, Option<u32>> {
+    let mut places = HashMap::with_capacity(fingerprints.len());
+    for (place, fingerprint) in (0u32..).zip(fingerprints) {
+        places.entry(*fingerprint).and_modify(|known| *known = None).or_insert(Some(place));
+    }
+    places
+}
+
+fn fingerprint(features: &Features, node: usize) -> u64 {
+    let parts = features.row_nonzeros(node).into_iter();
+    let mixed =
+        parts.fold(0, |hash, (column, value)| derive(hash, &[u64::from(column), u64::from(value.to_bits())]));
+    mixed & ((1 << (2 * HALF)) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn features(rows: &[[f32; 2]]) -> Features {
+        Features::Dense(Mat::from_slice(rows.len(), 2, &rows.concat()))
+    }
+
+    #[test]
+    fn nodes_keep_their_numbers_unless_they_were_renumbered() {
+        let known = KnownNodes::of(&features(&[[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [3.0, 1.0]]));
+        let same = features(&[[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [3.0, 1.0], [9.0, 9.0]]);
+        assert_eq!(known.find(&same), [Some(0), Some(1), Some(2), Some(3), None], "one was appended");
+        let noisy = features(&[[1.1, 0.0], [2.1, 0.0], [3.1, 1.0], [3.1, 1.0]]);
+        assert_eq!(known.find(&noisy), [Some(0), Some(1), Some(2), Some(3)], "features changed in place");
+        let renumbered = features(&[[3.0, 1.0], [1.0, 0.0], [8.0, 8.0], [2.0, 0.0]]);
+        assert_eq!(known.find(&renumbered), [None, Some(0), None, Some(1)], "twins cannot be told apart");
+    }
+
+    #[test]
+    fn tensors_keep_every_bit() {
+        let known = KnownNodes::of(&features(&[[1.0, 0.5], [-2.0, 1e-9], [0.0, 0.0]]));
+        assert_eq!(KnownNodes::from_mat(&known.to_mat()).unwrap(), known);
+        assert!(KnownNodes::from_mat(&Mat::zeros(3, 1)).is_err());
+    }
+}

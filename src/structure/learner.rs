@@ -1,0 +1,370 @@
+//! The whole way from a graph with some labels to a latent structure, and the same way again for another graph.
+//!
+//! Round 0: the views that the training labels agree with best -> self-expression -> low-rank filter -> latent
+//! graph. Each further round: the refiner embeds the structure so far, the embedding is expressed and filtered
+//! in turn, and the new latent graph is blended with the given one, `S ← ζA + (1-ζ)S`. What was fitted on the
+//! way (bases, direction maps, refiners, the choices) is kept, so that [`FittedStructure::apply`] finds the
+//! structure of a graph with other edges or more nodes without learning again.
+
+use serde::{Deserialize, Serialize};
+
+use super::agreement::{Agreement, advantage, agreement};
+use super::known::KnownNodes;
+use super::latent_graph::{blend, latent_graph};
+use super::low_rank::DirectionMap;
+use super::refiner::{Refiner, RefinerConfig};
+use super::views::{Basis, View, to_unit_rows};
+use super::{Auto, SelfExpression};
+use crate::error::{Error, Result};
+use crate::graph::{Features, Graph, Labelled};
+use crate::linalg::Mat;
+use crate::linalg::random::derive;
+use crate::training::Session;
+
+/// Given edges with less advantage over chance than this are left out of the structure: however little they
+/// weigh, there are many of them.
+const LEAST_ADVANTAGE: f32 = 0.1;
+
+/// How a structure is learned. `auto` settings are chosen from the training labels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StructureConfig {
+    /// What the inducer looks at: `features`, `adjacency`, `both`, or `auto`.
+    pub views: Auto<Views>,
+    /// Principal components kept of each view, 1 or more.
+    pub components: usize,
+    /// Penalty of the self-expression (the paper's λ₁), above 0.
+    pub ridge: f32,
+    /// Leading directions kept per class (the paper's rank is 4C+1); 0 keeps all: no low-rank filter.
+    pub directions_per_class: usize,
+    /// Entries of the latent graph below this cosine are dropped (the paper's σ), 0..=1, or `auto`.
+    pub threshold: Auto<f32>,
+    /// Neighbours kept per node, or `auto`; 0 keeps all that reach the threshold.
+    pub top_k: Auto<usize>,
+    /// Refinement rounds; 0 uses the latent graph as it was induced.
+    pub rounds: usize,
+    /// Share of the given graph in a refined one (the paper's ζ), 0..=1, or `auto`.
+    pub bootstrap: Auto<f32>,
+    /// The refiner.
+    pub refiner: RefinerConfig,
+}
+
+/// What the inducer looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Views {
+    /// The features alone.
+    Features,
+    /// The adjacency profile alone.
+    Adjacency,
+    /// Both, side by side.
+    Both,
+}
+
+impl Views {
+    const ALL: [Views; 3] = [Views::Features, Views::Adjacency, Views::Both];
+
+    /// The name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Views::Features => "features",
+            Views::Adjacency => "adjacency profile",
+            Views::Both => "both",
+        }
+    }
+}
+
+impl Default for StructureConfig {
+    fn default() -> Self {
+        StructureConfig {
+            views: Auto::CHOOSE,
+            components: 128,
+            ridge: 0.7,
+            directions_per_class: 4,
+            threshold: Auto::CHOOSE,
+            top_k: Auto::CHOOSE,
+            rounds: 2,
+            bootstrap: Auto::CHOOSE,
+            refiner: RefinerConfig::default(),
+        }
+    }
+}
+
+impl StructureConfig {
+    /// Checks the ranges; `prefix` is the path of these settings.
+    pub fn validate(&self, prefix: &str) -> Result<()> {
+        let check = |good: bool, key: &str, value: f32, remedy: &str| {
+            let key = format!("{prefix}.{key}");
+            if good { Ok(()) } else { Err(Error::setting(key, format!("{value} is out of range"), remedy)) }
+        };
+        let share = |value: f32| (0.0..=1.0).contains(&value);
+        check(self.components >= 1, "components", 0.0, "choose 1 or more")?;
+        check(self.ridge > 0.0 && self.ridge.is_finite(), "ridge", self.ridge, "choose a positive number")?;
+        for (key, value) in [("threshold", self.threshold.given()), ("bootstrap", self.bootstrap.given())] {
+            check(
+                value.is_none_or(share),
+                key,
+                value.unwrap_or(0.0),
+                "choose a number from 0 to 1, or auto",
+            )?;
+        }
+        self.refiner.validate(&format!("{prefix}.refiner"))
+    }
+
+    /// The rank of the low-rank filter, `4C + 1` by default, at most the width of the rows.
+    fn rank(&self, num_classes: usize, rows: &Mat) -> usize {
+        let most = rows.cols().min(rows.rows());
+        if self.directions_per_class == 0 {
+            most
+        } else {
+            (self.directions_per_class * num_classes + 1).min(most)
+        }
+    }
+
+    fn directions(&self, rows: &Mat, num_classes: usize) -> DirectionMap {
+        DirectionMap::fit(&SelfExpression::new(rows, self.ridge), self.rank(num_classes, rows))
+    }
+
+    /// Learns a structure from training labels.
+    pub fn fit(
+        &self,
+        learn: &Learn<'_>,
+        seed: u64,
+        session: &mut Session<'_>,
+    ) -> Result<(FittedStructure, Structure)> {
+        self.validate("structure")?;
+        let bases = Bases::fit(learn.graph, learn.features, self.components);
+        let inputs = bases.inputs(learn.graph, learn.features);
+        let (choices, map) = self.choose(&inputs, learn)?;
+        let mut fitted = FittedStructure { bases, choices, maps: vec![map], refiners: Vec::new() };
+        let rows = inputs.rows(fitted.choices.views);
+        let mut latent = fitted.induced(&rows)?;
+        fitted.choices.bootstrap = self.bootstrap.given().unwrap_or_else(|| share_of_given(&latent, learn));
+        let mut rounds = vec![latent.clone()];
+        for round in 1..=self.rounds {
+            let stage = format!("refiner {round}");
+            let seed = derive(seed, &[round as u64]);
+            let refiner = Refiner::fit(&stage, &latent, &rows, learn.labelled, &self.refiner, seed, session)?;
+            let embedding = beside(&rows, refiner.embed(&latent, &rows));
+            fitted.maps.push(self.directions(&embedding, learn.num_classes));
+            fitted.refiners.push(refiner);
+            latent = fitted.refined(round, &embedding, learn.graph)?;
+            rounds.push(latent.clone());
+        }
+        Ok((fitted, Structure { inputs, rounds }))
+    }
+
+    /// The views whose directions the training nodes agree on best, with what suits them.
+    fn choose(&self, inputs: &Inputs, learn: &Learn<'_>) -> Result<(Choices, DirectionMap)> {
+        let candidates: Vec<Views> = match self.views.given() {
+            Some(views) => vec![views],
+            None => Views::ALL.into_iter().filter(|views| inputs.offer(*views)).collect(),
+        };
+        let mut best: Option<(Choices, DirectionMap)> = None;
+        let mut agreements = Vec::new();
+        for views in candidates {
+            let rows = inputs.rows(views);
+            let map = self.directions(&rows, learn.num_classes);
+            let found = self.agreement(&map.directions(&rows), learn);
+            agreements.push((views, found.nearest));
+            if best.as_ref().is_none_or(|(best, _)| found.vote > best.vote) {
+                let top_k = if self.top_k.given() == Some(0) { 0 } else { found.top_k };
+                let (threshold, vote) = (found.threshold, found.vote);
+                let choices =
+                    Choices { views, threshold, top_k, bootstrap: 0.0, vote, agreements: Vec::new() };
+                best = Some((choices, map));
+            }
+        }
+        let (choices, map) = best.ok_or_else(|| {
+            Error::data(
+                "the data has neither features nor edges: there is nothing to learn from",
+                "add a table of features or some edges",
+            )
+        })?;
+        Ok((Choices { agreements, ..choices }, map))
+    }
+
+    fn agreement(&self, directions: &Mat, learn: &Learn<'_>) -> Agreement {
+        // Without a cap, all that reach the threshold vote.
+        let top_k = self.top_k.given().map(|k| if k == 0 { learn.labelled.nodes.len() } else { k });
+        agreement(directions, learn.labelled, learn.num_classes, top_k, self.threshold.given())
+    }
+}
+
+/// `ζ`: the advantage over chance of the given edges against that of the latent ones.
+fn share_of_given(latent: &Graph, learn: &Learn<'_>) -> f32 {
+    let of = |graph: &Graph| advantage(graph, learn.labelled, learn.num_classes);
+    let (given, latent) = (of(&learn.graph.to_undirected()), of(latent));
+    if given > LEAST_ADVANTAGE { given / (given + latent) } else { 0.0 }
+}
+
+/// What a structure is learned from.
+pub struct Learn<'a> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// The features of all nodes.
+    pub features: &'a Features,
+    /// The training labels.
+    pub labelled: &'a Labelled,
+    /// Number of classes.
+    pub num_classes: usize,
+}
+
+/// The two views of the training graph.
+#[derive(Clone, Debug, PartialEq)]
+struct Bases {
+    known: KnownNodes,
+    features: Basis,
+    profiles: Basis,
+}
+
+impl Bases {
+    fn fit(graph: &Graph, features: &Features, components: usize) -> Self {
+        Bases {
+            known: KnownNodes::of(features),
+            features: Basis::fit(View::Features, graph, features, components),
+            profiles: Basis::fit(View::Adjacency, graph, features, components),
+        }
+    }
+
+    fn inputs(&self, graph: &Graph, features: &Features) -> Inputs {
+        let known = self.known.find(features);
+        Inputs {
+            features: self.features.rows(graph, features, &known),
+            profiles: self.profiles.rows(graph, features, &known),
+        }
+    }
+}
+
+/// One unit row per node and view.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inputs {
+    /// `[n,d]` of the features; no columns without features.
+    pub features: Mat,
+    /// `[n,d]` of the adjacency profiles.
+    pub profiles: Mat,
+}
+
+impl Inputs {
+    /// The rows that the inducer and the refiner look at.
+    fn rows(&self, views: Views) -> Mat {
+        match views {
+            Views::Features => self.features.clone(),
+            Views::Adjacency => self.profiles.clone(),
+            Views::Both => {
+                let width = self.features.cols();
+                Mat::from_fn(self.features.rows(), width + self.profiles.cols(), |row, col| {
+                    if col < width {
+                        self.features.get(row, col)
+                    } else {
+                        self.profiles.get(row, col - width)
+                    }
+                })
+            }
+        }
+    }
+
+    /// Whether there is anything to see.
+    fn offer(&self, views: Views) -> bool {
+        let seen = |rows: &Mat| rows.as_slice().iter().any(|value| *value != 0.0);
+        match views {
+            Views::Features => seen(&self.features),
+            Views::Adjacency => seen(&self.profiles),
+            Views::Both => seen(&self.features) && seen(&self.profiles),
+        }
+    }
+}
+
+/// What was chosen from the training labels, or given.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choices {
+    /// What the inducer looks at.
+    pub views: Views,
+    /// The threshold of the latent graph.
+    pub threshold: f32,
+    /// Neighbours per node; 0 for all.
+    pub top_k: usize,
+    /// Share of the given graph in a refined one.
+    pub bootstrap: f32,
+    /// Share of the training nodes whose class the vote of their neighbours finds, 0..=1.
+    pub vote: f32,
+    /// Of the candidates, the share of the five nearest training nodes that share the class, 0..=1.
+    pub agreements: Vec<(Views, f32)>,
+}
+
+impl Choices {
+    fn join(&self, directions: &Mat) -> Result<Graph> {
+        latent_graph(directions, self.threshold, (self.top_k > 0).then_some(self.top_k))
+    }
+}
+
+/// A structure that was learned: finds that of any graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FittedStructure {
+    bases: Bases,
+    choices: Choices,
+    /// One per round, round 0 first.
+    maps: Vec<DirectionMap>,
+    refiners: Vec<Refiner>,
+}
+
+/// The latent structure of one graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Structure {
+    /// What was looked at.
+    pub inputs: Inputs,
+    /// The latent graph of each round; the last is the one to use.
+    pub rounds: Vec<Graph>,
+}
+
+impl Structure {
+    /// The latent graph after the last round.
+    pub fn latent(&self) -> &Graph {
+        &self.rounds[self.rounds.len() - 1]
+    }
+}
+
+impl FittedStructure {
+    /// What was chosen.
+    pub fn choices(&self) -> &Choices {
+        &self.choices
+    }
+
+    /// The structure of a graph, which need not be the training graph.
+    pub fn apply(&self, graph: &Graph, features: &Features) -> Result<Structure> {
+        let inputs = self.bases.inputs(graph, features);
+        let rows = inputs.rows(self.choices.views);
+        let mut rounds = vec![self.induced(&rows)?];
+        for (refiner, round) in self.refiners.iter().zip(1..) {
+            let embedding = beside(&rows, refiner.embed(&rounds[round - 1], &rows));
+            rounds.push(self.refined(round, &embedding, graph)?);
+        }
+        Ok(Structure { inputs, rounds })
+    }
+
+    fn induced(&self, rows: &Mat) -> Result<Graph> {
+        self.choices.join(&self.maps[0].directions(rows))
+    }
+
+    fn refined(&self, round: usize, embedding: &Mat, given: &Graph) -> Result<Graph> {
+        let latent = self.choices.join(&self.maps[round].directions(embedding))?;
+        blend(given, &latent, self.choices.bootstrap)
+    }
+}
+
+/// What a refined round looks at: the rows as they were, and the embedding in unit rows beside them. The
+/// embedding knows more of the classes, the rows tell more nodes apart.
+fn beside(rows: &Mat, mut embedding: Mat) -> Mat {
+    to_unit_rows(&mut embedding);
+    side_by_side(rows, &embedding)
+}
+
+fn side_by_side(left: &Mat, right: &Mat) -> Mat {
+    let mut out = Mat::scratch(left.rows(), left.cols() + right.cols());
+    for row in 0..left.rows() {
+        let (first, second) = out.row_mut(row).split_at_mut(left.cols());
+        first.copy_from_slice(left.row(row));
+        second.copy_from_slice(right.row(row));
+    }
+    out
+}
