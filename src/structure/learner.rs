@@ -12,7 +12,7 @@ use super::agreement::{Agreement, advantage, agreement};
 use super::known::KnownNodes;
 use super::latent_graph::{blend, latent_graph};
 use super::low_rank::DirectionMap;
-use super::refiner::{Refiner, RefinerConfig};
+use super::refiner::{Material, Refiner, RefinerConfig};
 use super::views::{Basis, View, to_unit_rows};
 use super::{Auto, SelfExpression};
 use crate::error::{Error, Result};
@@ -78,7 +78,7 @@ impl Default for StructureConfig {
     fn default() -> Self {
         StructureConfig {
             views: Auto::CHOOSE,
-            components: 128,
+            components: 256,
             ridge: 0.7,
             directions_per_class: 4,
             threshold: Auto::CHOOSE,
@@ -138,17 +138,22 @@ impl StructureConfig {
         let (choices, map) = self.choose(&inputs, learn)?;
         let mut fitted = FittedStructure { bases, choices, maps: vec![map], refiners: Vec::new() };
         let rows = inputs.rows(fitted.choices.views);
-        let mut latent = fitted.induced(&rows)?;
+        let mut directions = fitted.maps[0].directions(&rows);
+        let mut latent = fitted.choices.join(&directions)?;
         fitted.choices.bootstrap = self.bootstrap.given().unwrap_or_else(|| share_of_given(&latent, learn));
         let mut rounds = vec![latent.clone()];
+        let shown = self.refiner.shown(learn.labelled, derive(seed, &[0]));
         for round in 1..=self.rounds {
-            let stage = format!("refiner {round}");
+            let material =
+                Material { structure: &latent, rows: &rows, directions: &directions, labelled: &shown };
             let seed = derive(seed, &[round as u64]);
-            let refiner = Refiner::fit(&stage, &latent, &rows, learn.labelled, &self.refiner, seed, session)?;
+            let refiner = Refiner::fit(&format!("refiner {round}"), &material, &self.refiner, seed, session)?;
             let embedding = beside(&rows, refiner.embed(&latent, &rows));
-            fitted.maps.push(self.directions(&embedding, learn.num_classes));
+            let map = self.directions(&embedding, learn.num_classes);
+            directions = map.directions(&embedding);
+            latent = blend(learn.graph, &fitted.choices.join(&directions)?, fitted.choices.bootstrap)?;
+            fitted.maps.push(map);
             fitted.refiners.push(refiner);
-            latent = fitted.refined(round, &embedding, learn.graph)?;
             rounds.push(latent.clone());
         }
         Ok((fitted, Structure { inputs, rounds }))
@@ -334,21 +339,14 @@ impl FittedStructure {
     pub fn apply(&self, graph: &Graph, features: &Features) -> Result<Structure> {
         let inputs = self.bases.inputs(graph, features);
         let rows = inputs.rows(self.choices.views);
-        let mut rounds = vec![self.induced(&rows)?];
-        for (refiner, round) in self.refiners.iter().zip(1..) {
-            let embedding = beside(&rows, refiner.embed(&rounds[round - 1], &rows));
-            rounds.push(self.refined(round, &embedding, graph)?);
+        let mut latent = self.choices.join(&self.maps[0].directions(&rows))?;
+        let mut rounds = vec![latent.clone()];
+        for (refiner, map) in self.refiners.iter().zip(&self.maps[1..]) {
+            let embedding = beside(&rows, refiner.embed(&latent, &rows));
+            latent = blend(graph, &self.choices.join(&map.directions(&embedding))?, self.choices.bootstrap)?;
+            rounds.push(latent.clone());
         }
         Ok(Structure { inputs, rounds })
-    }
-
-    fn induced(&self, rows: &Mat) -> Result<Graph> {
-        self.choices.join(&self.maps[0].directions(rows))
-    }
-
-    fn refined(&self, round: usize, embedding: &Mat, given: &Graph) -> Result<Graph> {
-        let latent = self.choices.join(&self.maps[round].directions(embedding))?;
-        blend(given, &latent, self.choices.bootstrap)
     }
 }
 

@@ -2,12 +2,17 @@
 //! and near to those of its class.
 //!
 //! Two corrupted copies of `(S, Z)`: a share of the edges dropped, a share of the columns set to zero. A two-layer
-//! graph convolution over `Ŝ = D^-½ (S + I) D^-½`, `E = Ŝ prelu(Ŝ Z W₁) W₂ [n,h]`, embeds the graph and both
-//! copies with the same weights. Minimised: InfoNCE between the copies (over all nodes where there are few, over
-//! a batch otherwise), plus `pairwise_weight` times, at sampled training nodes `u`, `v` of one class and `w` of
-//! another, `-log σ(cos(u,v)/τ) - log σ(-cos(u,w)/τ)`. Cosines instead of the paper's bare products: the inducer
-//! looks at directions alone, and lengths that grow without bound are no way to a smaller loss.
-//! Cost per epoch: three passes, `O(n d h + edges h)`, and `O(m² h)` for `m` contrasted nodes.
+//! graph convolution with a skip connection over `Ŝ = D^-½ (S + I) D^-½`,
+//! `E = Ŝ prelu(Ŝ Z W₁) W₂ + Z W₃ [n,h]`, embeds both copies (and, when learned, the graph itself) with the same
+//! weights. Minimised: InfoNCE between the copies (over all nodes where there are few, over a batch otherwise),
+//! plus `pairwise_weight` times the pairwise constraint at sampled training nodes `u`, `v` of one class and `w` of
+//! another, `-log σ(cos(u,v)/τ) - log σ(-cos(u,w)/τ)`.
+//!
+//! Departures from the paper: cosines instead of bare products, since the inducer looks at directions alone; `v`
+//! and `w` are drawn among the nearest of `u`, since only there a pair can change who is joined to whom; the
+//! skip connection, since a convolution alone keeps every wrong neighbour near; and only a share of the
+//! training labels is used, see [`RefinerConfig::label_share`].
+//! Cost per epoch: two passes, `O(n d h + edges h)`, and `O(m² h)` for `m` contrasted nodes.
 
 use std::rc::Rc;
 
@@ -18,8 +23,11 @@ use crate::autograd::{InfoNce, Sparse, Var};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Labelled, normalise};
 use crate::linalg::random::{derive, generator, glorot, hash};
-use crate::linalg::{Mat, SparseMat};
+use crate::linalg::{Mat, SparseMat, neighbours};
 use crate::training::{Objective, Parameters, Score, Session, TrainingConfig, train};
+
+/// Pairs are drawn among so many nearest.
+const NEAR: usize = 20;
 
 /// Settings of the refiner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +39,8 @@ pub struct RefinerConfig {
     pub epochs: usize,
     /// Step size of Adam, above 0.
     pub learning_rate: f32,
+    /// Pulls weights towards zero, 0 or above.
+    pub weight_decay: f32,
     /// Divides the cosines (the paper's τ), above 0.
     pub temperature: f32,
     /// Weight of InfoNCE, 0 or above.
@@ -43,6 +53,12 @@ pub struct RefinerConfig {
     pub feature_drop: f32,
     /// Nodes contrasted per step where all would be too many, 2 or more.
     pub batch: usize,
+    /// Share of the training labels that pairs are drawn from, 0..=1. Where a label has arranged its own
+    /// neighbourhood, the classifier finds it better than it will be at test nodes, and trusts it too much;
+    /// the other training nodes keep it honest.
+    pub label_share: f32,
+    /// Triples of training nodes per step, 1 or more.
+    pub pairs: usize,
     /// Up to this many nodes, all are contrasted with all.
     pub exact_up_to: usize,
 }
@@ -53,12 +69,15 @@ impl Default for RefinerConfig {
             hidden: 64,
             epochs: 100,
             learning_rate: 0.005,
+            weight_decay: 5e-4,
             temperature: 0.6,
             contrastive_weight: 1.0,
             pairwise_weight: 1.0,
             edge_drop: 0.3,
             feature_drop: 0.3,
             batch: 256,
+            label_share: 0.5,
+            pairs: 1024,
             exact_up_to: 1000,
         }
     }
@@ -92,6 +111,9 @@ impl RefinerConfig {
                 return wrong(key, value, "0 or a positive number");
             }
         }
+        if !(0.0..=1.0).contains(&self.label_share) {
+            return wrong("label_share", self.label_share, "a share from 0 to 1");
+        }
         for (key, value) in [("edge_drop", self.edge_drop), ("feature_drop", self.feature_drop)] {
             if !(0.0..1.0).contains(&value) {
                 return wrong(key, value, "a share from 0 up to, not including, 1");
@@ -100,15 +122,35 @@ impl RefinerConfig {
         self.training().validate(prefix)
     }
 
+    /// The labels that pairs are drawn from.
+    pub(super) fn shown(&self, labelled: &Labelled, seed: u64) -> Labelled {
+        let below = (f64::from(self.label_share) * 2f64.powi(32)) as u64;
+        let pairs = labelled.nodes.iter().copied().zip(labelled.classes.iter().copied());
+        let (nodes, classes) = pairs.filter(|(node, _)| u64::from(hash(seed, *node)) < below).unzip();
+        Labelled { nodes, classes }
+    }
+
     fn training(&self) -> TrainingConfig {
         TrainingConfig {
             epochs: self.epochs,
             patience: self.epochs,
             learning_rate: self.learning_rate,
-            weight_decay: 0.0,
+            weight_decay: self.weight_decay,
             ..TrainingConfig::default()
         }
     }
+}
+
+/// What a refiner learns from.
+pub struct Material<'a> {
+    /// The structure so far.
+    pub structure: &'a Graph,
+    /// One row per node, `[n,d]`.
+    pub rows: &'a Mat,
+    /// The directions that the structure was joined by, `[n,r]`.
+    pub directions: &'a Mat,
+    /// The labels that pairs are drawn from.
+    pub labelled: &'a Labelled,
 }
 
 /// A refiner that has learned.
@@ -118,23 +160,20 @@ pub struct Refiner {
 }
 
 impl Refiner {
-    /// Learns on a structure and one row per node, `[n,d]`; `stage` names the training in the curve.
+    /// Learns; `stage` names the training in the curve.
     pub fn fit(
         stage: &str,
-        structure: &Graph,
-        rows: &Mat,
-        labelled: &Labelled,
+        material: &Material<'_>,
         config: &RefinerConfig,
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<Self> {
-        let mut parameters = Self::initial(rows.cols(), config.hidden, seed);
+        let mut parameters = Self::initial(material.rows.cols(), config.hidden, seed);
         let objective = Refinement {
             config,
-            rows: Var::constant(rows.clone()),
-            loops: normalise::with_self_loops(structure),
-            clean: Sparse::constant(&normalise::symmetric_with_self_loops(structure)),
-            pairs: Pairs::new(labelled),
+            rows: Var::constant(material.rows.clone()),
+            loops: normalise::with_self_loops(material.structure),
+            pairs: Pairs::new(material.directions, material.labelled),
         };
         train(stage, &objective, &mut parameters, &config.training(), derive(seed, &[1]), session)?;
         Ok(Refiner { parameters })
@@ -146,6 +185,7 @@ impl Refiner {
         parameters.weight("first", glorot(&mut rng, input, hidden));
         parameters.bias("slope", Mat::full(1, hidden, 0.25));
         parameters.weight("second", glorot(&mut rng, hidden, hidden));
+        parameters.weight("skip", glorot(&mut rng, input, hidden));
         parameters
     }
 
@@ -173,7 +213,7 @@ impl Refiner {
 
 fn embed(parameters: &[Var], propagation: &Sparse, rows: &Var) -> Var {
     let hidden = propagation.matmul(&rows.matmul(&parameters[0])).prelu(&parameters[1]); // [n,h]
-    propagation.matmul(&hidden.matmul(&parameters[2])) // [n,h]
+    propagation.matmul(&hidden.matmul(&parameters[2])).add(&rows.matmul(&parameters[3])) // [n,h]
 }
 
 struct Refinement<'a> {
@@ -181,8 +221,6 @@ struct Refinement<'a> {
     rows: Var,
     /// `S + I`, to drop edges from.
     loops: SparseMat,
-    /// `Ŝ`.
-    clean: Sparse,
     pairs: Pairs,
 }
 
@@ -193,25 +231,20 @@ impl Refinement<'_> {
         embed(parameters, &Sparse::constant(&normalise::symmetrically_scaled(structure)), &rows)
     }
 
-    fn contrast(&self, parameters: &[Var], seed: u64) -> Var {
-        let (first, second) =
-            (self.corrupted(parameters, derive(seed, &[0])), self.corrupted(parameters, derive(seed, &[1])));
+    fn contrast(&self, first: &Var, second: &Var, seed: u64) -> Var {
         let loss = InfoNce { temperature: self.config.temperature };
         if first.rows() <= self.config.exact_up_to {
-            return loss.loss(&first, &second);
+            return loss.loss(first, second);
         }
-        let mut rng = generator(seed, 2);
-        let batch: Rc<[u32]> =
-            rand::seq::index::sample(&mut rng, first.rows(), self.config.batch.min(first.rows()))
-                .into_iter()
-                .map(|node| node as u32)
-                .collect();
+        let size = self.config.batch.min(first.rows());
+        let sample = rand::seq::index::sample(&mut generator(seed, 0), first.rows(), size);
+        let batch: Rc<[u32]> = sample.into_iter().map(|node| node as u32).collect();
         loss.loss(&first.gather_rows(&batch), &second.gather_rows(&batch))
     }
 
-    fn constraint(&self, parameters: &[Var], seed: u64) -> Option<Var> {
-        let sample = self.pairs.sample(self.config.batch, seed)?;
-        let unit = embed(parameters, &self.clean, &self.rows).unit_rows();
+    fn constraint(&self, embedding: &Var, seed: u64) -> Option<Var> {
+        let sample = self.pairs.sample(self.config.pairs, seed)?;
+        let unit = embedding.unit_rows();
         let (node, like, unlike) = (
             unit.gather_rows(&sample.node),
             unit.gather_rows(&sample.like),
@@ -220,22 +253,26 @@ impl Refinement<'_> {
         let scale = 1.0 / self.config.temperature;
         let near = node.row_dots(&like).scale(scale).log_sigmoid();
         let far = node.row_dots(&unlike).scale(-scale).log_sigmoid();
-        Some(near.add(&far).mean().scale(-self.config.pairwise_weight))
+        Some(near.add(&far).mean().scale(-1.0))
     }
 }
 
 impl Objective for Refinement<'_> {
     fn loss(&self, parameters: &[Var], seed: u64) -> Var {
-        let contrast = (self.config.contrastive_weight > 0.0)
-            .then(|| self.contrast(parameters, derive(seed, &[0])).scale(self.config.contrastive_weight));
-        let constraint = (self.config.pairwise_weight > 0.0)
-            .then(|| self.constraint(parameters, derive(seed, &[1])))
-            .flatten();
-        match (contrast, constraint) {
-            (Some(contrast), Some(constraint)) => contrast.add(&constraint),
-            (Some(term), None) | (None, Some(term)) => term,
-            (None, None) => parameters[0].sum().scale(0.0),
+        let RefinerConfig { contrastive_weight, pairwise_weight, .. } = *self.config;
+        let first = self.corrupted(parameters, derive(seed, &[0]));
+        let mut loss = None;
+        if contrastive_weight > 0.0 {
+            let second = self.corrupted(parameters, derive(seed, &[1]));
+            loss = Some(self.contrast(&first, &second, derive(seed, &[2])).scale(contrastive_weight));
         }
+        if pairwise_weight > 0.0
+            && let Some(constraint) = self.constraint(&first, derive(seed, &[3]))
+        {
+            let constraint = constraint.scale(pairwise_weight);
+            loss = Some(loss.map_or(constraint.clone(), |loss| loss.add(&constraint)));
+        }
+        loss.unwrap_or_else(|| first.sum().scale(0.0))
     }
 
     fn score(&self, _parameters: &[Var]) -> Option<Score> {
@@ -264,10 +301,16 @@ fn without_edges(loops: &SparseMat, rate: f32, seed: u64) -> SparseMat {
     out
 }
 
-/// Training nodes by class.
+/// Training nodes with those near to them: only there can a pair change who is joined to whom.
 struct Pairs {
-    nodes: Vec<(u32, u32)>,
-    by_class: Vec<Vec<u32>>,
+    /// Nodes with neighbours of their own class and of others.
+    near: Vec<Near>,
+}
+
+struct Near {
+    node: u32,
+    like: Vec<u32>,
+    unlike: Vec<u32>,
 }
 
 struct Sample {
@@ -277,35 +320,32 @@ struct Sample {
 }
 
 impl Pairs {
-    fn new(labelled: &Labelled) -> Self {
-        let num_classes = labelled.classes.iter().max().map_or(0, |&class| class as usize + 1);
-        let mut by_class = vec![Vec::new(); num_classes];
-        for (&node, &class) in labelled.nodes.iter().zip(&labelled.classes) {
-            by_class[class as usize].push(node);
-        }
-        let nodes = labelled.nodes.iter().copied().zip(labelled.classes.iter().copied()).collect();
-        Pairs { nodes, by_class }
+    fn new(directions: &Mat, labelled: &Labelled) -> Self {
+        let found = neighbours(&directions.select_rows(&labelled.nodes), f32::MIN_POSITIVE, Some(NEAR));
+        let near = (0..labelled.nodes.len()).map(|place| {
+            let class = labelled.classes[place];
+            let of = |same: bool| {
+                let others = found.row(place).map(|(other, _)| other as usize);
+                let chosen = others.filter(|&other| (labelled.classes[other] == class) == same);
+                chosen.map(|other| labelled.nodes[other]).collect::<Vec<_>>()
+            };
+            Near { node: labelled.nodes[place], like: of(true), unlike: of(false) }
+        });
+        Pairs { near: near.filter(|near| !near.like.is_empty() && !near.unlike.is_empty()).collect() }
     }
 
-    /// As many triples; `None` where no two nodes share a class or all do.
+    /// As many triples; `None` where no node has both kinds of neighbours.
     fn sample(&self, count: usize, seed: u64) -> Option<Sample> {
-        let classes = self.by_class.iter().filter(|nodes| !nodes.is_empty()).count();
-        let paired = self.by_class.iter().any(|nodes| nodes.len() > 1);
-        if classes < 2 || !paired {
+        if self.near.is_empty() {
             return None;
         }
         let mut rng = generator(seed, 0);
         let (mut node, mut like, mut unlike) = (Vec::new(), Vec::new(), Vec::new());
-        while node.len() < count {
-            let (from, class) = self.nodes[rng.random_range(0..self.nodes.len())];
-            let same = &self.by_class[class as usize];
-            let (to, (other, other_class)) =
-                (same[rng.random_range(0..same.len())], self.nodes[rng.random_range(0..self.nodes.len())]);
-            if to != from && other_class != class {
-                node.push(from);
-                like.push(to);
-                unlike.push(other);
-            }
+        for _ in 0..count {
+            let near = &self.near[rng.random_range(0..self.near.len())];
+            node.push(near.node);
+            like.push(near.like[rng.random_range(0..near.like.len())]);
+            unlike.push(near.unlike[rng.random_range(0..near.unlike.len())]);
         }
         Some(Sample { node: node.into(), like: like.into(), unlike: unlike.into() })
     }
@@ -332,13 +372,22 @@ mod tests {
     fn pairs_are_of_one_class_and_of_two() {
         let labelled = Labelled { nodes: vec![1, 3, 5, 7, 9], classes: vec![0, 0, 1, 1, 2] };
         let class = |node: u32| labelled.classes[labelled.nodes.iter().position(|n| *n == node).unwrap()];
-        let sample = Pairs::new(&labelled).sample(64, 3).unwrap();
+        let directions = Mat::full(10, 1, 1.0);
+        let sample = Pairs::new(&directions, &labelled).sample(64, 3).unwrap();
         for place in 0..64 {
             assert_ne!(sample.node[place], sample.like[place]);
             assert_eq!(class(sample.node[place]), class(sample.like[place]));
             assert_ne!(class(sample.node[place]), class(sample.unlike[place]));
         }
         let alone = Labelled { nodes: vec![1, 2], classes: vec![0, 1] };
-        assert!(Pairs::new(&alone).sample(4, 0).is_none());
+        assert!(Pairs::new(&directions, &alone).sample(4, 0).is_none());
+    }
+
+    #[test]
+    fn about_half_of_the_labels_are_shown() {
+        let labelled = Labelled { nodes: (0..1000).collect(), classes: vec![0; 1000] };
+        let config = RefinerConfig::default();
+        assert!((450..550).contains(&config.shown(&labelled, 1).nodes.len()));
+        assert_eq!(RefinerConfig { label_share: 1.0, ..config }.shown(&labelled, 1), labelled);
     }
 }

@@ -10,4 +10,5 @@ pub use input::Input;
 pub use looping::{Monitor, Objective, Score, Trained, TrainingConfig, train};
 pub use parameters::{Parameters, Tensors};
 pub use session::{Checkpoint, CheckpointStore, EpochRecord, Session};
+pub(crate) use supervised::argmax;
 pub use supervised::{Network, Supervised, dropout_before, probabilities};

@@ -5,6 +5,7 @@
 //! On another graph the structure is found again, by what was learned, before the encoder reads it.
 
 pub mod encoder;
+pub mod trust;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,7 @@ use crate::linalg::random::derive;
 use crate::structure::{Auto, FittedStructure, Learn, Structure, StructureConfig};
 use crate::training::{Parameters, Session, Supervised, Tensors, TrainingConfig, probabilities, train};
 use encoder::{Channels, Encoder, ReconstructionConfig};
+use trust::Trust;
 
 /// Settings of LHS.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,8 +29,8 @@ pub struct LhsConfig {
     pub latent_hops: usize,
     /// Hops over the given graph, 0 or more, or `auto`.
     pub given_hops: Auto<usize>,
-    /// Whether the encoder reads adjacency profiles, or `auto`.
-    pub profile: Auto<bool>,
+    /// Whether the encoder reads adjacency profiles.
+    pub profile: bool,
     /// Share of the inputs dropped while training, 0..1.
     pub input_dropout: f32,
     /// Share of the codes dropped while training, 0..1.
@@ -49,7 +51,7 @@ impl Default for LhsConfig {
             hidden: 64,
             latent_hops: 2,
             given_hops: Auto::CHOOSE,
-            profile: Auto::CHOOSE,
+            profile: true,
             input_dropout: 0.5,
             dropout: 0.5,
             normalise_features: false,
@@ -70,13 +72,13 @@ pub struct FittedLhs {
 }
 
 impl LhsConfig {
-    fn channels(&self, task: &Task<'_>, structure: &Structure) -> Channels {
-        let profile = self.profile.given().unwrap_or(true);
+    fn channels(&self, task: &Task<'_>, structure: &Structure, trust: &Trust) -> Channels {
+        let hops = if trust.is_deserved() { 2 } else { 0 };
         Channels {
             features: task.features.dim(),
-            profile: if profile { structure.inputs.profiles.cols() } else { 0 },
+            profile: if self.profile { structure.inputs.profiles.cols() } else { 0 },
             latent_hops: self.latent_hops,
-            given_hops: self.given_hops.given().unwrap_or(1),
+            given_hops: self.given_hops.given().unwrap_or(hops),
             target: if self.reconstruction.weight > 0.0 {
                 if task.features.dim() > 0 {
                     structure.inputs.features.cols()
@@ -108,43 +110,11 @@ impl ModelConfig for LhsConfig {
             num_classes: task.num_classes,
         };
         let (fitted, structure) = self.structure.fit(&learn, derive(seed, &[2]), session)?;
+        let trust = Trust::measure(task.graph, &structure, &task.train, task.num_classes);
         if std::env::var_os("LHS_DEBUG").is_some() {
-            eprintln!(
-                "{:?} edges {:?}",
-                fitted.choices(),
-                structure.rounds.iter().map(Graph::num_edges).collect::<Vec<_>>()
-            );
-            let mut labels = vec![None; task.graph.num_nodes()];
-            for (n, c) in task
-                .train
-                .nodes
-                .iter()
-                .chain(&task.val.nodes)
-                .zip(task.train.classes.iter().chain(&task.val.classes))
-            {
-                labels[*n as usize] = Some(*c);
-            }
-            for round in &structure.rounds {
-                let (mut s, mut a) = (0.0, 0.0);
-                for node in &task.val.nodes {
-                    for (o, p) in round
-                        .neighbours(*node as usize)
-                        .iter()
-                        .zip(round.adjacency().row_range(*node as usize))
-                    {
-                        if let Some(c) = labels[*o as usize] {
-                            let w = round.weights().unwrap()[p];
-                            a += w;
-                            if Some(c) == labels[*node as usize] {
-                                s += w;
-                            }
-                        }
-                    }
-                }
-                eprintln!("   homophily at val {:.4}", s / a);
-            }
+            eprintln!("{trust:?}");
         }
-        let channels = self.channels(task, &structure);
+        let channels = self.channels(task, &structure, &trust);
         let mut parameters = encoder::parameters(&channels, self.hidden, task.num_classes, seed);
         let network = Encoder::new(self, channels, task.graph, task.features, &structure);
         let objective = Supervised::on(&network, &task.train, &task.val);
