@@ -35,7 +35,7 @@ pub struct StructureConfig {
     pub components: usize,
     /// Penalty of the self-expression (the paper's λ₁), above 0.
     pub ridge: f32,
-    /// Leading directions kept per class (the paper's rank is 4C+1); 0 keeps all: no low-rank filter.
+    /// Leading directions kept per class (the paper's rank is 4C+1, ours 8C+1); 0 keeps all: no low-rank filter.
     pub directions_per_class: usize,
     /// Entries of the latent graph below this cosine are dropped (the paper's σ), 0..=1, or `auto`.
     pub threshold: Auto<f32>,
@@ -78,9 +78,9 @@ impl Default for StructureConfig {
     fn default() -> Self {
         StructureConfig {
             views: Auto::CHOOSE,
-            components: 256,
+            components: 128,
             ridge: 0.7,
-            directions_per_class: 4,
+            directions_per_class: 8,
             threshold: Auto::CHOOSE,
             top_k: Auto::CHOOSE,
             rounds: 2,
@@ -111,7 +111,7 @@ impl StructureConfig {
         self.refiner.validate(&format!("{prefix}.refiner"))
     }
 
-    /// The rank of the low-rank filter, `4C + 1` by default, at most the width of the rows.
+    /// The rank of the low-rank filter, `8C + 1` by default, at most the width of the rows.
     fn rank(&self, num_classes: usize, rows: &Mat) -> usize {
         let most = rows.cols().min(rows.rows());
         if self.directions_per_class == 0 {

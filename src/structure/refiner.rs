@@ -67,14 +67,14 @@ impl Default for RefinerConfig {
     fn default() -> Self {
         RefinerConfig {
             hidden: 64,
-            epochs: 100,
+            epochs: 60,
             learning_rate: 0.005,
             weight_decay: 5e-4,
             temperature: 0.6,
             contrastive_weight: 1.0,
-            pairwise_weight: 1.0,
+            pairwise_weight: 0.3,
             edge_drop: 0.3,
-            feature_drop: 0.3,
+            feature_drop: 0.5,
             batch: 256,
             label_share: 0.5,
             pairs: 1024,

@@ -1,16 +1,21 @@
 //! The graph encoder and classifier: channels that are kept apart, and a masked autoencoder beside them.
 //!
-//! A node's own code `H₀ = relu(X W_x + b_x) ‖ relu(P W_p + b_p) [n,w]` comes from its features `X` and its
-//! adjacency profile `P`. It travels one and two hops over the latent graph (`S H₀`, `S² H₀`) and over the given
-//! graph (`A H₀`, `A² H₀`), both row-stochastic and without self loops; all channels side by side are the codes,
-//! and a linear head classifies them. A node's own code is never averaged away, and each channel is weighed by
-//! the head for itself.
+//! A node's own code `H = relu(X W_x + b_x) ‖ relu(P W_p + b_p) [n,w]` comes from its features `X` and its
+//! adjacency profile `P`. The codes are that, its means one and two hops away over the latent graph `S`, and over
+//! the given graph `A` (both row-stochastic, without self loops), side by side; a linear head classifies them. So
+//! a node's own code is never averaged away, and each channel is weighed for itself:
+//! `scores = H W₀ + S H W₁ + S² H W₂ + A H W₃ + A² H W₄ + b`.
+//! Averages and weights commute, so the code is first multiplied by all weights and then travels as a few
+//! columns, `H W₀ + S (H W₁ + S (H W₂)) + …`: the hops cost next to nothing, and no code of all channels is stored.
+//!
 //! Beside it, a share θ of the nodes is masked (their own code replaced by a learned token), their codes are masked
 //! again, and a graph convolution over the latent graph must restore what they look like: the loss is the scaled
 //! cosine error `mean (1 - cos)^γ` over the masked nodes. Its target are the rows of the views, not the bare
 //! features: a tenth of the columns, and nearly the same cosines.
-//! Cost per epoch: `O(nnz(X) h + n d h + edges w)` per pass; reconstruction adds a second pass.
+//! Cost per epoch: `O(nnz(X) h + n d h + n w c)` and `O(edges c)` per hop for `c` columns; reconstruction adds a
+//! second pass.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
@@ -19,7 +24,7 @@ use super::LhsConfig;
 use crate::autograd::{Sparse, Var};
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::Mat;
-use crate::linalg::random::{derive, generator, glorot, hash};
+use crate::linalg::random::{derive, generator, glorot};
 use crate::structure::Structure;
 use crate::training::{Input, Network, Parameters, dropout_before};
 
@@ -74,12 +79,13 @@ pub fn parameters(channels: &Channels, hidden: usize, classes: usize, seed: u64)
             width += hidden;
         }
     }
-    let codes = channels.count() * width;
-    parameters.weight("head.weight", glorot(&mut rng, codes, classes));
+    let count = channels.count();
+    parameters.weight("head.weight", glorot(&mut rng, width, count * classes));
     parameters.bias("head.bias", Mat::zeros(1, classes));
     if channels.target > 0 {
         parameters.bias("token", Mat::zeros(1, width));
-        parameters.weight("decoder.weight", glorot(&mut rng, codes, channels.target));
+        parameters.weight("decoder.code", glorot(&mut rng, width, count * hidden));
+        parameters.weight("decoder.weight", glorot(&mut rng, hidden, channels.target));
         parameters.bias("decoder.bias", Mat::zeros(1, channels.target));
     }
     parameters
@@ -99,6 +105,8 @@ pub struct Encoder<'a> {
     decoder: Sparse,
     /// Unit rows to restore.
     target: Mat,
+    /// The own codes of a training step, which cross-entropy and reconstruction share.
+    last: RefCell<Option<(u64, Var)>>,
 }
 
 impl<'a> Encoder<'a> {
@@ -124,6 +132,7 @@ impl<'a> Encoder<'a> {
             given: Sparse::constant(&normalise::row_stochastic(&graph.to_undirected())),
             decoder: Sparse::constant(&normalise::symmetric_with_self_loops(structure.latent())),
             target: target(channels, structure),
+            last: RefCell::new(None),
         }
     }
 
@@ -145,19 +154,27 @@ impl<'a> Encoder<'a> {
         Var::concat_cols(&parts.iter().collect::<Vec<_>>())
     }
 
-    /// All channels side by side, `[n, count*w]`.
-    fn codes(&self, own: &Var) -> Var {
-        let mut channels = vec![own.clone()];
+    /// The codes of all channels times one weight matrix each, `[n,w] x [w, count*c] -> [n,c]`.
+    fn weighed(&self, own: &Var, weights: &Var) -> Var {
+        let all = own.matmul(weights); // [n, count*c]
+        let columns = all.cols() / self.channels.count();
+        let part = |channel: usize| all.slice_cols(channel * columns, columns);
+        let mut sum = part(0);
+        let mut first = 1;
         for (graph, hops) in
             [(&self.latent, self.channels.latent_hops), (&self.given, self.channels.given_hops)]
         {
-            let mut code = own.clone();
-            for _ in 0..hops {
-                code = graph.matmul(&code);
-                channels.push(code.clone());
+            // From the farthest hop inwards: S (H W₁ + S (H W₂)).
+            let travel = |far: Option<Var>, hop: usize| {
+                let here = part(first + hop);
+                Some(graph.matmul(&far.map_or(here.clone(), |far| far.add(&here))))
+            };
+            if let Some(travelled) = (0..hops).rev().fold(None, travel) {
+                sum = sum.add(&travelled);
             }
+            first += hops;
         }
-        Var::concat_cols(&channels.iter().collect::<Vec<_>>())
+        sum
     }
 
     /// Where the head's parameters begin.
@@ -169,9 +186,12 @@ impl<'a> Encoder<'a> {
 impl Network for Encoder<'_> {
     fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
         let own = self.own(parameters, dropout_seed);
+        if self.channels.target > 0 {
+            *self.last.borrow_mut() = dropout_seed.map(|seed| (seed, own.clone()));
+        }
         let (rate, seed) = dropout_before(1, self.config.dropout, dropout_seed);
         let head = self.head();
-        self.codes(&own).dropout(rate, seed).matmul(&parameters[head]).add_row(&parameters[head + 1])
+        self.weighed(&own.dropout(rate, seed), &parameters[head]).add_row(&parameters[head + 1])
     }
 
     fn extra_loss(&self, parameters: &[Var], _scores: &Var, seed: u64) -> Option<Var> {
@@ -183,16 +203,19 @@ impl Network for Encoder<'_> {
         if masked.is_empty() {
             return None;
         }
-        let (token, weight, bias) =
-            (&parameters[self.head() + 2], &parameters[self.head() + 3], &parameters[self.head() + 4]);
+        let [token, code, weight, bias] = &parameters[self.head() + 2..] else { return None };
         let visible = Var::constant(visible);
         let hidden = visible.scale(-1.0).add_scalar(1.0);
-        let own = self.own(parameters, Some(seed));
+        let own = match self.last.take() {
+            Some((last, own)) if last == seed => own,
+            _ => self.own(parameters, Some(seed)),
+        };
         let own = own.mul_col(&visible).add(&hidden.matmul(token)); // [n,w]
-        let codes = self.codes(&own).mul_col(&visible); // masked again
-        let restored = self.decoder.matmul(&codes.matmul(weight)).add_row(bias); // [n,d]
+        let codes = self.weighed(&own, code).mul_col(&visible); // [n,h], masked again
+        let spread = self.decoder.matmul(&codes); // [n,h]
         let target = Rc::new(self.target.select_rows(&masked));
-        let error = restored.gather_rows(&masked.into()).cosine_error(&target, settings.exponent);
+        let restored = spread.gather_rows(&masked.into()).relu().matmul(weight).add_row(bias); // [masked,d]
+        let error = restored.cosine_error(&target, settings.exponent);
         Some(error.scale(settings.weight))
     }
 }
@@ -206,10 +229,15 @@ fn target(channels: Channels, structure: &Structure) -> Mat {
     if channels.features > 0 { features.clone() } else { profiles.clone() }
 }
 
-/// The nodes to mask, and a column that is 1 at the others.
+/// The nodes to mask, and a column that is 1 at the others. As many in every step: buffers of one size are
+/// used again.
 fn mask(num_nodes: usize, share: f32, seed: u64) -> (Vec<u32>, Mat) {
-    let below = (f64::from(share) * 2f64.powi(32)) as u32;
-    let masked: Vec<u32> = (0..num_nodes as u32).filter(|&node| hash(seed, node) < below).collect();
+    let count = (share * num_nodes as f32) as usize;
+    let mut masked: Vec<u32> = rand::seq::index::sample(&mut generator(seed, 0), num_nodes, count)
+        .into_iter()
+        .map(|node| node as u32)
+        .collect();
+    masked.sort_unstable();
     let mut visible = Mat::full(num_nodes, 1, 1.0);
     masked.iter().for_each(|&node| visible.as_mut_slice()[node as usize] = 0.0);
     (masked, visible)

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
 use crate::error::Result;
 use crate::graph::{Features, Graph};
-use crate::linalg::Mat;
 use crate::linalg::random::derive;
+use crate::linalg::{Mat, release_buffers};
 use crate::structure::{Auto, FittedStructure, Learn, Structure, StructureConfig};
 use crate::training::{Parameters, Session, Supervised, Tensors, TrainingConfig, probabilities, train};
 use encoder::{Channels, Encoder, ReconstructionConfig};
@@ -110,10 +110,9 @@ impl ModelConfig for LhsConfig {
             num_classes: task.num_classes,
         };
         let (fitted, structure) = self.structure.fit(&learn, derive(seed, &[2]), session)?;
+        // What the structure needed is of other sizes than what the encoder will need.
+        release_buffers();
         let trust = Trust::measure(task.graph, &structure, &task.train, task.num_classes);
-        if std::env::var_os("LHS_DEBUG").is_some() {
-            eprintln!("{trust:?}");
-        }
         let channels = self.channels(task, &structure, &trust);
         let mut parameters = encoder::parameters(&channels, self.hidden, task.num_classes, seed);
         let network = Encoder::new(self, channels, task.graph, task.features, &structure);
@@ -146,7 +145,18 @@ pub const KIND: ModelKind = ModelKind {
     search: || {
         vec![
             ("hidden", SearchSpace::choice([64, 128])),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
+            ("latent_hops", SearchSpace::choice([1, 2])),
+            ("given_hops", SearchSpace::Choice(vec!["auto".into(), 0.into(), 1.into(), 2.into()])),
+            ("profile", SearchSpace::choice([true, false])),
+            ("input_dropout", SearchSpace::Uniform(0.0, 0.8)),
+            ("dropout", SearchSpace::Uniform(0.2, 0.8)),
+            ("normalise_features", SearchSpace::choice([false, true])),
+            ("reconstruction.weight", SearchSpace::choice([0.0, 0.5])),
+            ("structure.directions_per_class", SearchSpace::choice([4, 8, 16])),
+            ("structure.rounds", SearchSpace::choice([1, 2])),
+            ("structure.refiner.pairwise_weight", SearchSpace::choice([0.1, 0.3, 1.0])),
+            ("training.learning_rate", SearchSpace::LogUniform(2e-3, 2e-2)),
+            ("training.weight_decay", SearchSpace::LogUniform(1e-5, 3e-2)),
         ]
     },
 };
