@@ -1,6 +1,8 @@
-//! Datasets in and out: one file per format, each with `read` and, where it makes sense, `write`.
+//! Datasets in and out: one file per format, each with `read` and, where it makes sense, `write`;
+//! and graphs out to [other tools](export).
 
 pub mod atomic;
+pub mod export;
 pub mod fetch;
 pub mod geom_gcn;
 pub mod npy;

@@ -358,7 +358,7 @@ macro_rules! stored {
         }
     )*};
 }
-stored!(f32 = "<f4", i64 = "<i8", u32 = "<u4", u8 = "|u1");
+stored!(f32 = "<f4", f64 = "<f8", i64 = "<i8", u32 = "<u4", u8 = "|u1");
 
 impl Stored for bool {
     const DESCR: &'static str = "|b1";

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
+use serde::Serialize;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
@@ -32,7 +33,7 @@ pub fn write(dataset: &Dataset, path: &Path, layout: FeatureLayout) -> Result<()
         write_labels(archive, dataset)?;
         write_graph(archive, dataset)?;
         if let Some(ids) = dataset.node_ids() {
-            write_strings(archive, "node_ids", ids)?;
+            archive.add_strings("node_ids", ids)?;
         }
         write_splits(archive, dataset)
     })
@@ -70,6 +71,13 @@ impl ArchiveWriter<'_> {
         started.map_err(|error| Error::io("write", self.path)(error.into()))?;
         npy::write(&mut self.zip, shape, values).map_err(Error::io("write", self.path))
     }
+
+    /// Adds texts as a JSON array in UTF-8: NumPy's own strings all take the room of the longest.
+    pub fn add_strings<S: Serialize>(&mut self, member: &str, strings: &[S]) -> Result<()> {
+        let json =
+            serde_json::to_vec(strings).map_err(|error| Error::io("write", self.path)(error.into()))?;
+        self.add(member, &[json.len()], json)
+    }
 }
 
 /// A list of nodes as a mask.
@@ -105,7 +113,7 @@ fn write_labels(archive: &mut ArchiveWriter<'_>, dataset: &Dataset) -> Result<()
     let labels = dataset.labels();
     let numbers = (0..labels.len()).map(|node| labels.get(node).map_or(-1, i64::from));
     archive.add("node_labels", &[labels.len()], numbers)?;
-    write_strings(archive, "class_names", labels.names())
+    archive.add_strings("class_names", labels.names())
 }
 
 fn write_graph(archive: &mut ArchiveWriter<'_>, dataset: &Dataset) -> Result<()> {
@@ -128,9 +136,4 @@ fn write_splits(archive: &mut ArchiveWriter<'_>, dataset: &Dataset) -> Result<()
         archive.add(member, &[splits.len(), num_nodes], masks)?;
     }
     Ok(())
-}
-
-fn write_strings(archive: &mut ArchiveWriter<'_>, member: &str, strings: &[String]) -> Result<()> {
-    let json = serde_json::to_vec(strings).map_err(|error| Error::io("write", archive.path)(error.into()))?;
-    archive.add(member, &[json.len()], json)
 }
