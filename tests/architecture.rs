@@ -13,8 +13,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("io", &["error", "linalg", "graph"]),
     ("structure", &["error", "linalg", "autograd", "graph"]),
     ("models", &["error", "linalg", "autograd", "graph", "structure"]),
-    ("eval", &["error", "linalg", "autograd", "graph", "io", "structure", "models"]),
-    ("cli", &["error", "linalg", "autograd", "graph", "io", "structure", "models", "eval"]),
+    ("attacks", &["error", "linalg", "autograd", "graph", "structure", "models"]),
+    ("eval", &["error", "linalg", "autograd", "graph", "io", "structure", "models", "attacks"]),
+    ("cli", &["error", "linalg", "autograd", "graph", "io", "structure", "models", "attacks", "eval"]),
 ];
 
 fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
