@@ -12,7 +12,8 @@
 //! | [`training`] | the one training loop, and how it is watched, stopped and resumed |
 //! | [`structure`] | the latent structure: views, self-expression, low-rank filter, latent graph |
 //! | [`models`] | [`models::NodeClassifier`], one file per model |
-//! | [`eval`] | metrics, experiments over splits, run folders, tuning |
+//! | [`attacks`] | [`attacks::Attack`]: a graph in, an attacked graph and a record out, one file per attack |
+//! | [`eval`] | metrics, experiments over splits, attacks on trained models, run folders, tuning |
 //! | [`cli`] | the command line, one file per subcommand |
 //!
 //! From a file to predictions:
@@ -43,6 +44,7 @@
 //! ```
 #![warn(missing_docs)]
 
+pub mod attacks;
 pub mod autograd;
 pub mod cli;
 pub mod error;

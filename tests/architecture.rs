@@ -14,8 +14,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("training", &["error", "linalg", "autograd", "graph"]),
     ("structure", &["error", "linalg", "autograd", "graph", "training"]),
     ("models", &["error", "linalg", "autograd", "graph", "training", "structure"]),
-    ("eval", &["error", "linalg", "autograd", "graph", "training", "io", "structure", "models"]),
-    ("cli", &["error", "linalg", "autograd", "graph", "training", "io", "structure", "models", "eval"]),
+    ("attacks", &["error", "linalg", "autograd", "graph", "training", "structure", "models"]),
+    ("eval", &["error", "linalg", "autograd", "graph", "training", "io", "structure", "models", "attacks"]),
+    (
+        "cli",
+        &["error", "linalg", "autograd", "graph", "training", "io", "structure", "models", "attacks", "eval"],
+    ),
 ];
 
 fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -2,32 +2,60 @@
 
 use std::path::PathBuf;
 
+use lhs::graph::{Dataset, Labelled, Split};
 use lhs::io::{LoadOptions, load};
-use lhs::structure::{InduceConfig, View, induce};
+use lhs::structure::latent_graph::weighted_homophily;
+use lhs::structure::{Learn, Structure, StructureConfig, Views};
+use lhs::training::Session;
 
-/// Share of the latent weight at the test nodes of split 0 that leads to their own class.
-fn latent_homophily(graph: &str, view: View) -> f32 {
-    let folder = PathBuf::from(std::env::var_os("LHS_DATA").expect("checked by the caller"));
-    let dataset = load(&folder.join(format!("{graph}.npz")), &LoadOptions::default()).unwrap();
-    let rows = view.rows(dataset.graph(), dataset.features(), 128);
-    let latent = induce(&rows, dataset.num_classes(), &InduceConfig::default()).unwrap();
-    let test = dataset.splits()[0].test.iter().copied();
-    latent.weighted_homophily(dataset.labels(), test).unwrap()
+fn real(graph: &str) -> Option<Dataset> {
+    let Some(folder) = std::env::var_os("LHS_DATA") else {
+        println!("LHS_DATA is not set: skipped");
+        return None;
+    };
+    Some(load(&PathBuf::from(folder).join(format!("{graph}.npz")), &LoadOptions::default()).unwrap())
+}
+
+fn learned(dataset: &Dataset, split: &Split, config: &StructureConfig) -> (Views, Structure) {
+    let classes = split.train.iter().filter_map(|&node| dataset.labels().get(node as usize)).collect();
+    let labelled = Labelled { nodes: split.train.clone(), classes };
+    let learn = Learn {
+        graph: dataset.graph(),
+        features: dataset.features(),
+        labelled: &labelled,
+        num_classes: dataset.num_classes(),
+    };
+    let (fitted, structure) = config.fit(&learn, 0, &mut Session::default()).unwrap();
+    let again = fitted.apply(dataset.graph(), dataset.features()).unwrap();
+    assert_eq!(again, structure, "the training graph has the structure that was learned on it");
+    (fitted.choices().views, structure)
 }
 
 #[test]
 fn adjacency_profiles_find_homophily_where_the_graph_has_little() {
-    if std::env::var_os("LHS_DATA").is_none() {
-        println!("LHS_DATA is not set: skipped");
-        return;
-    }
-    // Edge homophily of the given graphs: 23 %, 22 %, 81 %.
-    for (graph, floor) in [("chameleon", 0.55), ("squirrel", 0.45), ("cora", 0.65)] {
-        let found = latent_homophily(graph, View::Adjacency);
+    // Edge homophily of the given graphs: 23 % and 22 %.
+    for (graph, floor) in [("chameleon", 0.60), ("squirrel", 0.45)] {
+        let Some(dataset) = real(graph) else { return };
+        let split = &dataset.splits()[0];
+        let config = StructureConfig { rounds: 0, ..StructureConfig::default() };
+        let (views, structure) = learned(&dataset, split, &config);
+        assert_eq!(views, Views::Adjacency, "features say little on {graph}");
+        let test = split.test.iter().copied();
+        let found = weighted_homophily(structure.latent(), dataset.labels(), test).unwrap();
         println!("{graph}: {:.1} % of the latent weight stays within the class", 100.0 * found);
         assert!(found > floor, "{graph}: {found}");
     }
-    let features = latent_homophily("chameleon", View::Features);
-    println!("chameleon, features: {:.1} %", 100.0 * features);
-    assert!(features < 0.45, "features carry little there: {features}");
+}
+
+#[test]
+fn refinement_adds_homophily() {
+    let Some(dataset) = real("cora") else { return };
+    let split = &dataset.splits()[0];
+    let (_, structure) = learned(&dataset, split, &StructureConfig::default());
+    let of = |round: usize| {
+        let test = split.test.iter().copied();
+        weighted_homophily(&structure.rounds[round], dataset.labels(), test).unwrap()
+    };
+    println!("cora: {:.3} {:.3} {:.3}", of(0), of(1), of(2));
+    assert!(of(2) > of(0), "{} after {}", of(2), of(0));
 }

@@ -1,6 +1,8 @@
-//! `lhs evaluate`: the models of a run scored again, on their own data or on a changed version of it.
+//! `lhs evaluate`: the models of a run scored again, on their own data, a changed version of it, or under attack.
 
-use std::path::{Path, PathBuf};
+mod evasion;
+
+use std::path::PathBuf;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -9,20 +11,32 @@ use super::output::Global;
 use super::selection::load;
 use crate::error::{Error, Result};
 use crate::eval::metrics::{mean, std};
-use crate::eval::predictions::{Predictions, read_parts};
+use crate::eval::predictions::Predictions;
 use crate::eval::run::RunFolder;
 use crate::eval::{fingerprint, parallel};
-use crate::graph::{Dataset, Split};
+use crate::graph::Dataset;
 use crate::models::{self, ModelKind};
 
 /// Score the models of a run again
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lhs evaluate runs/cora-gcn
+  lhs evaluate runs/cora-gcn --data changed.npz
+  lhs evaluate runs/cora-gcn --attack injected --rate 0.5,1,2 --repeats 5
+
+`lhs attack --help` lists the attacks and their settings.")]
 pub struct EvaluateArgs {
     /// The run folder that `lhs train` made
     run: PathBuf,
     /// A changed version of the run's data, with the same nodes [default: the run's own data]
     #[arg(long, value_name = "DATA")]
     data: Option<PathBuf>,
+    /// Attack the run's own data under each split and score that split's model on what is left
+    #[arg(long, value_name = "NAME", conflicts_with = "data")]
+    attack: Option<String>,
+    #[command(flatten)]
+    evasion: evasion::EvasionArgs,
 }
 
 /// The scores of one split, in percent.
@@ -41,11 +55,29 @@ struct Scores {
 pub fn run(args: &EvaluateArgs, global: &Global) -> Result<()> {
     let run = RunFolder::open(&args.run)?;
     let kind = models::kind(&run.manifest().model)?;
-    let dataset = data(&run, args.data.as_deref(), global)?;
+    if let Some(attack) = &args.attack {
+        return evasion::run(attack, &args.evasion, &run, kind, global);
+    }
+    let dataset = match &args.data {
+        Some(named) => load(named, run.manifest().dataset.directed, global)?,
+        None => {
+            let path = run.manifest().dataset.path.display();
+            own_data(&run, &format!("to score on it all the same: --data {path}"), global)?
+        }
+    };
+    let splits = finished_splits(&run, global)?;
+    let scores =
+        parallel::map(splits.len(), global.num_threads()?, |cell| score(&run, kind, &dataset, splits[cell]))?;
+    report(&run, &dataset, &scores, global);
+    Ok(())
+}
+
+/// The splits that there is a model for.
+fn finished_splits(run: &RunFolder, global: &Global) -> Result<Vec<usize>> {
     let splits: Vec<usize> = run.results()?.iter().map(|result| result.split).collect();
     if splits.is_empty() {
         return Err(Error::input(
-            &args.run,
+            run.path(),
             "",
             "no split is finished",
             "finish it with `lhs train … --resume`",
@@ -58,18 +90,12 @@ pub fn run(args: &EvaluateArgs, global: &Global) -> Result<()> {
             run.manifest().splits.len()
         ));
     }
-    let scores =
-        parallel::map(splits.len(), global.num_threads()?, |cell| score(&run, kind, &dataset, splits[cell]))?;
-    report(&run, &dataset, &scores, global);
-    Ok(())
+    Ok(splits)
 }
 
-/// The data to score on. The run's own must be what it was; data that is named may differ.
-fn data(run: &RunFolder, named: Option<&Path>, global: &Global) -> Result<Dataset> {
+/// The data that the run was trained on, which must be what it was; `remedy` is for when it is not.
+fn own_data(run: &RunFolder, remedy: &str, global: &Global) -> Result<Dataset> {
     let record = &run.manifest().dataset;
-    if let Some(named) = named {
-        return load(named, record.directed, global);
-    }
     let dataset = load(&record.path, record.directed, global)?;
     if fingerprint::of_dataset(&dataset) == record.sha256 {
         return Ok(dataset);
@@ -78,12 +104,12 @@ fn data(run: &RunFolder, named: Option<&Path>, global: &Global) -> Result<Datase
         &record.path,
         "",
         "the data is not what it was when the run was trained (its SHA-256 differs)",
-        format!("to score on it all the same: --data {}", record.path.display()),
+        remedy,
     ))
 }
 
 fn score(run: &RunFolder, kind: &ModelKind, dataset: &Dataset, number: usize) -> Result<Scores> {
-    let split = same_nodes(run, dataset, number)?;
+    let split = run.split(dataset, number)?;
     let probabilities = run.model(kind, number)?.predict(dataset.graph(), dataset.features())?;
     let predictions = Predictions::new(dataset, &run.manifest().classes, probabilities)?;
     let confusion = |part: &[u32]| predictions.confusion(part.iter().copied());
@@ -98,21 +124,6 @@ fn score(run: &RunFolder, kind: &ModelKind, dataset: &Dataset, number: usize) ->
         test_macro_f1: percent(test.macro_f1()),
         test_accuracy_per_class: per_class.map(|(class, share)| (class, json!(percent(share)))).collect(),
     })
-}
-
-/// The split as it was trained, after making sure that its nodes are those of the data.
-fn same_nodes(run: &RunFolder, dataset: &Dataset, number: usize) -> Result<Split> {
-    let file = run.split_folder(number).join("predictions.csv");
-    let (ids, split) = read_parts(&file)?;
-    let same =
-        ids.len() == dataset.num_nodes() && ids.iter().enumerate().all(|(n, id)| *id == dataset.node_id(n));
-    if same {
-        return Ok(split);
-    }
-    Err(Error::data(
-        format!("{} does not have the {} nodes of the run, in their order", dataset.name(), ids.len()),
-        "`lhs predict` scores a model on other nodes",
-    ))
 }
 
 fn report(run: &RunFolder, dataset: &Dataset, scores: &[Scores], global: &Global) {

@@ -1,5 +1,6 @@
 //! The command line: arguments, and one file per subcommand.
 
+mod attack;
 mod completions;
 mod crash;
 mod data;
@@ -39,6 +40,7 @@ enum Command {
     Train(train::TrainArgs),
     Predict(predict::PredictArgs),
     Evaluate(evaluate::EvaluateArgs),
+    Attack(attack::AttackArgs),
     Tune(tune::TuneArgs),
     Models(models::ModelsArgs),
     Completions(completions::CompletionsArgs),
@@ -65,6 +67,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Train(args) => train::run(args, global),
         Command::Predict(args) => predict::run(args, global),
         Command::Evaluate(args) => evaluate::run(args, global),
+        Command::Attack(args) => attack::run(args, global),
         Command::Tune(args) => tune::run(args, global),
         Command::Models(args) => models::run(args, global),
         Command::Completions(args) => completions::run(args),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 use super::output::Global;
+use crate::attacks::AttackKind;
 use crate::error::{Error, Result};
 use crate::eval::settings::{self, Layer};
 use crate::eval::shipped;
@@ -129,4 +130,10 @@ impl ModelSelection {
         settings::layered(kind, &layers)?;
         Ok(layers)
     }
+}
+
+/// The settings of an attack: its defaults, then `--set`.
+pub fn attack_settings(kind: &AttackKind, set: &[String]) -> Result<Table> {
+    let layers = set.iter().map(|assignment| Layer::from_assignment(assignment));
+    settings::layered_over(&(kind.defaults)(), &layers.collect::<Result<Vec<_>>>()?)
 }

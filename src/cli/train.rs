@@ -181,6 +181,11 @@ fn report(outcome: &Outcome, run: Option<&RunFolder>, settings: &Table, global: 
             outcome.test_accuracy_std
         ));
     }
+    if let Some(first) = outcome.per_split.first() {
+        for remark in &first.remarks {
+            global.say(format_args!("split {}: {remark}", first.split));
+        }
+    }
     if let Some(run) = run {
         global.say(format_args!("saved in {}", run.path().display()));
     }

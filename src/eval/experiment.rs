@@ -73,6 +73,9 @@ pub struct SplitResult {
     pub epochs: usize,
     /// Time for training, interrupted sittings included.
     pub seconds: f64,
+    /// What the model decided from the training labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 /// What an experiment found; accuracies in percent, spreads are population standard deviations.
@@ -184,6 +187,7 @@ impl Experiment<'_> {
             test_macro_f1: percent(confusion(&split.test).macro_f1()),
             epochs: fitted.curve.len(),
             seconds: fitted.seconds,
+            remarks: fitted.model.remarks(),
         };
         Ok((result, predictions))
     }

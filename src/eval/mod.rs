@@ -1,10 +1,12 @@
 //! Measuring: metrics, experiments over splits and seeds, run folders, the search for settings.
 //!
 //! [`experiment`] trains a model on each split and scores it; [`run`] keeps what it made on disk, so that
-//! an interrupted run goes on to the same bits; [`tune`] searches settings by validation accuracy alone.
+//! an interrupted run goes on to the same bits; [`evasion`] attacks the graph under trained models and scores
+//! them again; [`tune`] searches settings by validation accuracy alone.
 
 mod checkpoint;
 pub mod config_file;
+pub mod evasion;
 pub mod experiment;
 pub mod fingerprint;
 pub mod memory;

@@ -18,10 +18,10 @@ use toml::{Table, Value};
 use super::checkpoint;
 use super::experiment::SplitResult;
 use super::fingerprint::InputFile;
-use super::predictions::Predictions;
+use super::predictions::{Predictions, read_parts};
 use super::{settings, weights};
 use crate::error::{Error, Result};
-use crate::graph::Split;
+use crate::graph::{Dataset, Split};
 use crate::io::atomic;
 use crate::models::{ModelKind, NodeClassifier};
 use crate::training::EpochRecord;
@@ -167,6 +167,20 @@ impl RunFolder {
         let file = self.split_folder(split).join("weights.safetensors");
         let (tensors, _) = weights::read(&file)?;
         (kind.load)(&self.settings, &tensors).map_err(|error| error.in_file(&file))
+    }
+
+    /// A split as it was trained on, after making sure that its nodes are those of the data.
+    pub fn split(&self, dataset: &Dataset, split: usize) -> Result<Split> {
+        let (ids, parts) = read_parts(&self.split_folder(split).join("predictions.csv"))?;
+        let same = ids.len() == dataset.num_nodes()
+            && ids.iter().enumerate().all(|(n, id)| *id == dataset.node_id(n));
+        if same {
+            return Ok(parts);
+        }
+        Err(Error::data(
+            format!("{} does not have the {} nodes of the run, in their order", dataset.name(), ids.len()),
+            "`lhs predict` scores a model on other nodes",
+        ))
     }
 
     /// Keeps all that came out of a split; the result goes last and marks it as finished.

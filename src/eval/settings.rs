@@ -94,11 +94,15 @@ pub fn defaults(kind: &ModelKind) -> Table {
 
 /// The defaults of a model with the layers over them, later ones on top.
 pub fn layered(kind: &ModelKind, layers: &[Layer]) -> Result<Table> {
-    let defaults = defaults(kind);
+    layered_over(&defaults(kind), layers)
+}
+
+/// The same over any defaults, such as those of an attack.
+pub fn layered_over(defaults: &Table, layers: &[Layer]) -> Result<Table> {
     let mut settings = defaults.clone();
     for layer in layers {
         for (key, value) in leaves(&layer.table) {
-            let value = checked(&defaults, &key, value).map_err(|error| layer.origin.name(error))?;
+            let value = checked(defaults, &key, value).map_err(|error| layer.origin.name(error))?;
             insert(&mut settings, &key, value);
         }
     }

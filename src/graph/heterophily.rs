@@ -7,17 +7,24 @@ use super::{Graph, Labels};
 
 /// `H` of every node; `None` for nodes of unknown class or without labelled neighbours.
 pub fn node_heterophily(graph: &Graph, labels: &Labels) -> Vec<Option<f32>> {
-    (0..graph.num_nodes())
-        .map(|node| {
-            let own = labels.get(node)?;
-            let (mut other, mut all) = (0u32, 0u32);
-            for class in graph.neighbours(node).iter().filter_map(|&n| labels.get(n as usize)) {
-                all += 1;
-                other += u32::from(class != own);
-            }
-            (all > 0).then(|| other as f32 / all as f32)
-        })
-        .collect()
+    (0..graph.num_nodes()).map(|node| of_node(graph, labels, node)).collect()
+}
+
+/// Mean of `H` over those of some nodes that have one.
+pub fn mean_heterophily(graph: &Graph, labels: &Labels, nodes: &[u32]) -> Option<f64> {
+    let defined: Vec<f64> =
+        nodes.iter().filter_map(|&node| of_node(graph, labels, node as usize)).map(f64::from).collect();
+    (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64)
+}
+
+fn of_node(graph: &Graph, labels: &Labels, node: usize) -> Option<f32> {
+    let own = labels.get(node)?;
+    let (mut other, mut all) = (0u32, 0u32);
+    for class in graph.neighbours(node).iter().filter_map(|&n| labels.get(n as usize)) {
+        all += 1;
+        other += u32::from(class != own);
+    }
+    (all > 0).then(|| other as f32 / all as f32)
 }
 
 /// Mean of `1 - H` over the nodes that have one.
@@ -60,6 +67,8 @@ mod tests {
         assert_eq!(h, [Some(0.5), Some(0.0), Some(1.0), None, None]);
         assert_eq!(edge_homophily(&graph, &labels), Some(0.5));
         assert_eq!(node_homophily(&graph, &labels), Some(0.5));
+        assert_eq!(mean_heterophily(&graph, &labels, &[0, 1, 3, 4]), Some(0.25));
+        assert_eq!(mean_heterophily(&graph, &labels, &[3, 4]), None);
         assert_eq!(histogram(&h, 10), [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]);
     }
 }

@@ -17,6 +17,7 @@ pub use task::Task;
 use crate::error::Result;
 use crate::graph::{Features, Graph};
 use crate::linalg::Mat;
+use crate::structure::Structure;
 use crate::training::{Session, Tensors};
 
 /// The settings of a model, ready to learn.
@@ -36,4 +37,15 @@ pub trait NodeClassifier: Send + Sync {
 
     /// Everything that [`ModelKind::load`] needs, beside the settings, to predict the same again.
     fn tensors(&self) -> Tensors;
+
+    /// What was decided from the training labels, in words; most models decide nothing.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The latent structure of a graph, for models that have one.
+    fn structure(&self, graph: &Graph, features: &Features) -> Result<Option<Structure>> {
+        let _ = (graph, features);
+        Ok(None)
+    }
 }

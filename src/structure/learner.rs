@@ -62,7 +62,8 @@ pub enum Views {
 }
 
 impl Views {
-    const ALL: [Views; 3] = [Views::Features, Views::Adjacency, Views::Both];
+    /// All of them.
+    pub(super) const ALL: [Views; 3] = [Views::Features, Views::Adjacency, Views::Both];
 
     /// The name for people.
     pub fn name(self) -> &'static str {
@@ -217,10 +218,10 @@ pub struct Learn<'a> {
 
 /// The two views of the training graph.
 #[derive(Clone, Debug, PartialEq)]
-struct Bases {
-    known: KnownNodes,
-    features: Basis,
-    profiles: Basis,
+pub(super) struct Bases {
+    pub(super) known: KnownNodes,
+    pub(super) features: Basis,
+    pub(super) profiles: Basis,
 }
 
 impl Bases {
@@ -298,6 +299,28 @@ pub struct Choices {
 }
 
 impl Choices {
+    /// What was chosen, in words.
+    pub fn in_words(&self) -> Vec<String> {
+        let percent = |share: f32| format!("{:.0} %", 100.0 * share);
+        let agreements: Vec<String> = self
+            .agreements
+            .iter()
+            .map(|(views, share)| format!("{} {}", views.name(), percent(*share)))
+            .collect();
+        let cap = if self.top_k == 0 { "all".into() } else { self.top_k.to_string() };
+        vec![
+            format!(
+                "views: {}; of the nearest latent neighbours of training nodes share the class: {}",
+                self.views.name(),
+                agreements.join(", ")
+            ),
+            format!(
+                "latent graph: {cap} nearest per node, cosine at least {}; share of the given graph in it {:.2}",
+                self.threshold, self.bootstrap
+            ),
+        ]
+    }
+
     fn join(&self, directions: &Mat) -> Result<Graph> {
         latent_graph(directions, self.threshold, (self.top_k > 0).then_some(self.top_k))
     }
@@ -306,11 +329,11 @@ impl Choices {
 /// A structure that was learned: finds that of any graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedStructure {
-    bases: Bases,
-    choices: Choices,
+    pub(super) bases: Bases,
+    pub(super) choices: Choices,
     /// One per round, round 0 first.
-    maps: Vec<DirectionMap>,
-    refiners: Vec<Refiner>,
+    pub(super) maps: Vec<DirectionMap>,
+    pub(super) refiners: Vec<Refiner>,
 }
 
 /// The latent structure of one graph.

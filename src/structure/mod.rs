@@ -13,6 +13,7 @@ pub mod latent_graph;
 pub mod learner;
 pub mod low_rank;
 pub mod refiner;
+mod saved;
 pub mod self_expression;
 pub mod views;
 

@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Graph, Labelled, normalise};
 use crate::linalg::random::{derive, generator, glorot, hash};
 use crate::linalg::{Mat, SparseMat, neighbours};
-use crate::training::{Objective, Parameters, Score, Session, TrainingConfig, train};
+use crate::training::{Objective, Parameters, Score, Session, Tensors, TrainingConfig, train};
 
 /// Pairs are drawn among so many nearest.
 const NEAR: usize = 20;
@@ -200,14 +200,12 @@ impl Refiner {
         &self.parameters
     }
 
-    /// A refiner for rows of some width, to be filled by [`Refiner::parameters_mut`].
-    pub fn empty(input: usize, hidden: usize) -> Self {
-        Refiner { parameters: Self::initial(input, hidden, 0) }
-    }
-
-    /// What it learned, to be restored.
-    pub fn parameters_mut(&mut self) -> &mut Parameters {
-        &mut self.parameters
+    /// Restores a refiner from the tensors of its parameters.
+    pub fn from_tensors(tensors: &Tensors) -> Result<Self> {
+        let (input, hidden) = tensors.get("first").map_or((0, 0), Mat::shape);
+        let mut parameters = Self::initial(input, hidden, 0);
+        parameters.restore(tensors)?;
+        Ok(Refiner { parameters })
     }
 }
 

@@ -5,7 +5,7 @@ mod fetch;
 mod inspect;
 mod source;
 mod synth;
-mod target;
+pub(super) mod target;
 
 use clap::Subcommand;
 

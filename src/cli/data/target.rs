@@ -54,9 +54,18 @@ impl Target {
         Ok(Target { path: path.to_path_buf(), format })
     }
 
+    /// Writes the dataset.
+    pub fn save(&self, dataset: &Dataset) -> Result<()> {
+        match self.format {
+            Format::Npz => npz::write(dataset, &self.path, layout(dataset)),
+            Format::Tables => tables::write(dataset, &self.path),
+            Format::GeomGcn => geom_gcn::write(dataset, &self.path),
+        }
+    }
+
     /// Writes the dataset and says so.
     pub fn write(&self, dataset: &Dataset, global: &Global) -> Result<()> {
-        save(dataset, &self.path, self.format)?;
+        self.save(dataset)?;
         let written = Written {
             path: &self.path,
             format: self.format,
@@ -88,14 +97,6 @@ impl Target {
 fn layout(dataset: &Dataset) -> npz::FeatureLayout {
     let entries = dataset.num_nodes().saturating_mul(dataset.features().dim());
     if entries <= 1 << 28 { npz::FeatureLayout::Dense } else { npz::FeatureLayout::AsStored }
-}
-
-fn save(dataset: &Dataset, path: &Path, format: Format) -> Result<()> {
-    match format {
-        Format::Npz => npz::write(dataset, path, layout(dataset)),
-        Format::Tables => tables::write(dataset, path),
-        Format::GeomGcn => geom_gcn::write(dataset, path),
-    }
 }
 
 fn check_file(path: &Path, force: bool) -> Result<()> {

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::LhsConfig;
 use crate::autograd::{Sparse, Var};
+use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::Mat;
 use crate::linalg::random::{derive, generator, glorot};
@@ -43,6 +44,28 @@ pub struct ReconstructionConfig {
 impl Default for ReconstructionConfig {
     fn default() -> Self {
         ReconstructionConfig { weight: 0.5, mask: 0.5, exponent: 2.0 }
+    }
+}
+
+impl ReconstructionConfig {
+    /// Checks the ranges; `prefix` is the path of these settings.
+    pub fn validate(&self, prefix: &str) -> Result<()> {
+        let check = |good: bool, key: &str, value: f32, range: &str| {
+            let problem = format!("{value} is out of range");
+            if good {
+                Ok(())
+            } else {
+                Err(Error::setting(format!("{prefix}.{key}"), problem, format!("choose {range}")))
+            }
+        };
+        check(
+            self.weight >= 0.0 && self.weight.is_finite(),
+            "weight",
+            self.weight,
+            "0 or a positive number",
+        )?;
+        check((0.0..1.0).contains(&self.mask), "mask", self.mask, "a share from 0 up to, not including, 1")?;
+        check(self.exponent >= 1.0 && self.exponent.is_finite(), "exponent", self.exponent, "1 or more")
     }
 }
 

@@ -10,7 +10,7 @@ pub mod trust;
 use serde::{Deserialize, Serialize};
 
 use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::{Features, Graph};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
@@ -67,6 +67,7 @@ impl Default for LhsConfig {
 pub struct FittedLhs {
     config: LhsConfig,
     structure: FittedStructure,
+    trust: Trust,
     channels: Channels,
     parameters: Parameters,
 }
@@ -98,6 +99,7 @@ impl ModelConfig for LhsConfig {
         settings::share_below_one("input_dropout", self.input_dropout)?;
         settings::share_below_one("dropout", self.dropout)?;
         self.structure.validate("structure")?;
+        self.reconstruction.validate("reconstruction")?;
         self.training.validate("training")
     }
 
@@ -118,7 +120,7 @@ impl ModelConfig for LhsConfig {
         let network = Encoder::new(self, channels, task.graph, task.features, &structure);
         let objective = Supervised::on(&network, &task.train, &task.val);
         train("classifier", &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
-        Ok(Box::new(FittedLhs { config: self.clone(), structure: fitted, channels, parameters }))
+        Ok(Box::new(FittedLhs { config: self.clone(), structure: fitted, trust, channels, parameters }))
     }
 }
 
@@ -131,7 +133,56 @@ impl NodeClassifier for FittedLhs {
     }
 
     fn tensors(&self) -> Tensors {
-        self.parameters.tensors()
+        let Trust { without, with } = self.trust;
+        let Channels { latent_hops, given_hops, .. } = self.channels;
+        let numbers = [without, with, latent_hops as f32, given_hops as f32];
+        let mut tensors = self.structure.tensors();
+        tensors.insert("channels".into(), Mat::from_slice(1, numbers.len(), &numbers));
+        let encoder = self.parameters.tensors();
+        tensors.extend(encoder.into_iter().map(|(name, value)| (format!("encoder.{name}"), value)));
+        tensors
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let Trust { without, with } = self.trust;
+        let mut remarks = self.structure.choices().in_words();
+        remarks.push(format!(
+            "given graph: {} hops; training nodes right when left out: {:.1} % with it, {:.1} % without",
+            self.channels.given_hops,
+            100.0 * with,
+            100.0 * without
+        ));
+        remarks
+    }
+
+    fn structure(&self, graph: &Graph, features: &Features) -> Result<Option<Structure>> {
+        settings::same_columns(features, self.channels.features)?;
+        self.structure.apply(graph, features).map(Some)
+    }
+}
+
+impl FittedLhs {
+    fn restore(config: LhsConfig, tensors: &Tensors) -> Result<Self> {
+        let damaged = || Error::data("the weights are not those of an lhs model", "train again");
+        let structure = FittedStructure::from_tensors(tensors)?;
+        let encoder: Tensors = tensors
+            .iter()
+            .filter_map(|(name, value)| Some((name.strip_prefix("encoder.")?.to_string(), value.clone())))
+            .collect();
+        let numbers = tensors.get("channels").ok_or_else(damaged)?;
+        let [without, with, latent_hops, given_hops] = *numbers.as_slice() else { return Err(damaged()) };
+        let rows = |name: &str| encoder.get(name).map_or(0, Mat::rows);
+        let channels = Channels {
+            features: rows("features.weight"),
+            profile: rows("profile.weight"),
+            latent_hops: latent_hops as usize,
+            given_hops: given_hops as usize,
+            target: encoder.get("decoder.bias").map_or(0, Mat::cols),
+        };
+        let classes = encoder.get("head.bias").ok_or_else(damaged)?.cols();
+        let mut parameters = encoder::parameters(&channels, config.hidden, classes, 0);
+        parameters.restore(&encoder)?;
+        Ok(FittedLhs { config, structure, trust: Trust { without, with }, channels, parameters })
     }
 }
 
@@ -141,7 +192,7 @@ pub const KIND: ModelKind = ModelKind {
     summary: "latent homophilic structures (AAAI 2024): learns a graph whose neighbours agree, predicts on it",
     defaults: settings::defaults::<LhsConfig>,
     build: settings::build::<LhsConfig>,
-    load: |_table, _tensors| todo!(),
+    load: |table, tensors| Ok(Box::new(FittedLhs::restore(settings::read(table)?, tensors)?)),
     search: || {
         vec![
             ("hidden", SearchSpace::choice([64, 128])),

@@ -1,0 +1,264 @@
+//! One contract for every attack, what injected edges look like, and what they do to trained models.
+
+use std::collections::BTreeSet;
+
+use lhs::attacks::injected::InjectedConfig;
+use lhs::attacks::{Attack, AttackKind, Attacked, kind, kinds};
+use lhs::eval::evasion::{Evasion, EvasionOutcome, Victim, attack_seed};
+use lhs::graph::heterophily::node_heterophily;
+use lhs::graph::synth::SynthConfig;
+use lhs::graph::{Dataset, DatasetParts, Graph, Labels, Split};
+use lhs::models::training::Session;
+use lhs::models::{self, Task};
+
+fn dataset() -> Dataset {
+    SynthConfig { nodes: 300, homophily: 0.8, ..SynthConfig::default() }.generate(3).unwrap()
+}
+
+fn attack(kind: &AttackKind, rate: f64) -> Box<dyn Attack> {
+    kind.at_rate(&(kind.defaults)(), rate).unwrap()
+}
+
+fn injected(rate: f64, keep: f64, dataset: &Dataset) -> Attacked {
+    InjectedConfig { rate, keep }.perturb(dataset, &dataset.splits()[0], 0).unwrap()
+}
+
+fn edges(graph: &Graph) -> BTreeSet<(u32, u32)> {
+    graph.edges().collect()
+}
+
+fn added(clean: &Graph, attacked: &Graph) -> Vec<(u32, u32)> {
+    edges(attacked).difference(&edges(clean)).copied().collect()
+}
+
+fn mean_at(dataset: &Dataset, graph: &Graph, nodes: &[u32]) -> f64 {
+    let all = node_heterophily(graph, dataset.labels());
+    let defined: Vec<f64> = nodes.iter().filter_map(|&n| all[n as usize]).map(f64::from).collect();
+    defined.iter().sum::<f64>() / defined.len() as f64
+}
+
+#[test]
+fn attacked_graphs_are_simple_and_the_record_is_true() {
+    let dataset = dataset();
+    let split = &dataset.splits()[1];
+    for kind in kinds() {
+        for rate in [0.0, 0.05, 1.0] {
+            let what = format!("{} at {rate}", kind.name);
+            let attack = attack(kind, rate);
+            let Attacked { graph, record } = attack.perturb(&dataset, split, 7).unwrap();
+            assert_eq!((attack.rate(), graph.num_nodes(), graph.is_directed()), (rate, 300, false), "{what}");
+            for node in 0..300u32 {
+                let neighbours = graph.neighbours(node as usize);
+                assert!(neighbours.is_sorted_by(|a, b| a < b), "{what}: double edges at {node}");
+                assert!(
+                    neighbours.iter().all(|&n| n != node && graph.has_edge(n, node)),
+                    "{what}: at {node}"
+                );
+            }
+            let (before, after) = (edges(dataset.graph()), edges(&graph));
+            let changes = (after.difference(&before).count(), before.difference(&after).count());
+            assert_eq!((record.edges_added, record.edges_removed), changes, "{what}");
+            assert!(changes.0 + changes.1 <= record.budget, "{what}: {changes:?} of {}", record.budget);
+            assert_eq!(record.budget, attack.budget(&dataset, split), "{what}");
+            assert_eq!(changes == (0, 0), rate == 0.0, "{what}: {changes:?}");
+            let true_mean = |graph| Some(mean_at(&dataset, graph, &split.test));
+            assert_eq!(record.heterophily_before, true_mean(dataset.graph()), "{what}");
+            assert_eq!(record.heterophily_after, true_mean(&graph), "{what}");
+            assert!(record.seconds >= 0.0, "{what}");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_graph_and_the_data_stays_as_it_was() {
+    let dataset = dataset();
+    let split = &dataset.splits()[0];
+    for kind in kinds() {
+        let attack = attack(kind, 1.0);
+        let graph = |seed| attack.perturb(&dataset, split, seed).unwrap().graph;
+        assert_eq!(graph(3), graph(3), "{}", kind.name);
+        assert_ne!(graph(3), graph(4), "{}", kind.name);
+        assert_eq!(dataset.graph(), self::dataset().graph(), "{}: the input has changed", kind.name);
+    }
+}
+
+#[test]
+fn what_cannot_be_attacked_is_refused() {
+    let dataset = dataset();
+    let split = &dataset.splits()[0];
+    let parts = || dataset.clone().with_splits(vec![]).unwrap().into_parts();
+    let unlabelled = Labels::from_numbers(&[-1; 300]).unwrap();
+    let unlabelled = Dataset::new(DatasetParts { labels: unlabelled, ..parts() }).unwrap();
+    let (directed, _) = Graph::build(300, &[(0, 1)], None, true).unwrap();
+    let directed = Dataset::new(DatasetParts { graph: directed, ..parts() }).unwrap();
+    let elsewhere = Split { test: vec![5, 300], ..split.clone() };
+    for kind in kinds() {
+        for rate in [-0.5, f64::NAN, f64::INFINITY, 1e9] {
+            let error = kind.at_rate(&(kind.defaults)(), rate).err().expect("out of range").to_string();
+            assert!(error.starts_with("setting `rate`") && error.contains("hint: choose"), "{error}");
+        }
+        let attack = attack(kind, 1.0);
+        let refused = |dataset, split| attack.perturb(dataset, split, 0).unwrap_err().to_string();
+        assert!(refused(&unlabelled, split).contains("no node has a label"), "{}", kind.name);
+        assert!(refused(&directed, split).contains("have a direction"), "{}", kind.name);
+        assert!(refused(&dataset, &elsewhere).contains("test node 300 out of range"), "{}", kind.name);
+    }
+    let error = InjectedConfig { rate: -1.0, keep: 0.9 }.perturb(&dataset, split, 0).unwrap_err();
+    assert!(error.to_string().contains("rate"), "a struct is checked too: {error}");
+    let error = InjectedConfig { rate: 1.0, keep: 1.5 }.perturb(&dataset, split, 0).unwrap_err();
+    assert!(error.to_string().contains("keep"), "{error}");
+}
+
+#[test]
+fn an_unknown_attack_is_answered_with_the_nearest() {
+    assert_eq!(kind("injected").unwrap().name, "injected");
+    let error = kind("injcted").err().unwrap().to_string();
+    assert!(error.contains("there is no attack `injcted`") && error.contains("did you mean `injected`?"));
+}
+
+#[test]
+fn injected_edges_join_other_classes_to_test_nodes() {
+    let dataset = dataset();
+    let (test, labels) = (&dataset.splits()[0].test, dataset.labels());
+    for rate in [0.3, 1.0, 8.0] {
+        let attacked = injected(rate, 0.9, &dataset);
+        assert_eq!(attacked.record.edges_removed, 0);
+        for (a, b) in added(dataset.graph(), &attacked.graph) {
+            assert!(test.contains(&a) || test.contains(&b), "{a}, {b}");
+            assert_ne!(labels.get(a as usize), labels.get(b as usize), "{a}, {b}");
+        }
+        assert!(attacked.record.heterophily_after > attacked.record.heterophily_before);
+    }
+    assert_eq!(&injected(0.0, 0.9, &dataset).graph, dataset.graph());
+}
+
+#[test]
+fn injected_edges_are_as_many_as_the_rate_says() {
+    // So sparse that two test nodes rarely draw each other.
+    let config = SynthConfig { nodes: 4000, mean_degree: 4.0, ..SynthConfig::default() };
+    let dataset = config.generate(1).unwrap();
+    let split = &dataset.splits()[0];
+    for rate in [0.4, 1.0, 2.5] {
+        let draws = |&node: &u32| (rate * dataset.graph().degree(node as usize).max(1) as f64).ceil();
+        let budget = split.test.iter().map(draws).sum::<f64>();
+        let record = injected(rate, 0.9, &dataset).record;
+        assert_eq!(record.budget, budget as usize);
+        let share = record.edges_added as f64 / (0.9 * budget);
+        assert!((0.96..1.04).contains(&share), "{share} of the expected number at {rate}");
+    }
+    // Everything that is drawn is kept: a lone test node gets exactly what it draws.
+    let lone = Split { test: vec![split.test[0]], ..split.clone() };
+    let record = InjectedConfig { rate: 3.0, keep: 1.0 }.perturb(&dataset, &lone, 0).unwrap().record;
+    assert_eq!(
+        (record.edges_added, record.budget),
+        (record.budget, 3 * dataset.graph().degree(lone.test[0] as usize))
+    );
+}
+
+#[test]
+fn a_node_is_attacked_alike_whatever_the_others_are() {
+    let dataset = dataset();
+    let split = &dataset.splits()[0];
+    let attack = InjectedConfig::default();
+    let backwards = Split { test: split.test.iter().rev().copied().collect(), ..split.clone() };
+    let graph = |split: &Split| attack.perturb(&dataset, split, 5).unwrap().graph;
+    assert_eq!(graph(split), graph(&backwards));
+    let lone = Split { test: vec![split.test[3]], ..split.clone() };
+    let all = edges(&graph(split));
+    let of_one = added(dataset.graph(), &graph(&lone));
+    assert!(!of_one.is_empty() && of_one.iter().all(|edge| all.contains(edge)));
+}
+
+#[test]
+fn nodes_without_a_label_are_left_alone_and_small_graphs_run_out_of_candidates() {
+    let (graph, repairs) = Graph::from_edges(7, &[(0, 1), (0, 3)]).unwrap();
+    let parts = DatasetParts {
+        name: "small".into(),
+        graph,
+        repairs,
+        features: lhs::graph::Features::none(7),
+        labels: Labels::from_numbers(&[0, 0, 0, 1, 1, -1, 1]).unwrap(),
+        node_ids: None,
+        splits: vec![],
+    };
+    let dataset = Dataset::new(parts).unwrap();
+    // Node 0 can get the neighbours 4 and 6; node 5 has no label.
+    let split = Split { train: vec![1], val: vec![2], test: vec![0, 5] };
+    let attacked = InjectedConfig { rate: 50.0, keep: 1.0 }.perturb(&dataset, &split, 0).unwrap();
+    assert_eq!(added(dataset.graph(), &attacked.graph), [(0, 4), (0, 6)]);
+    assert_eq!((attacked.record.budget, attacked.record.heterophily_after), (100, Some(0.75)));
+}
+
+fn victims(model: &str, dataset: &Dataset) -> Vec<Victim> {
+    let kind = models::kind(model).unwrap();
+    let config = (kind.build)(&(kind.defaults)()).unwrap();
+    let fit = |number: usize| {
+        let split = dataset.splits()[number].clone();
+        let task = Task::new(dataset, &split).unwrap();
+        let model = config.fit(&task, 0, &mut Session::default()).unwrap();
+        Victim { number, split, model }
+    };
+    (0..2).map(fit).collect()
+}
+
+fn evade(dataset: &Dataset, victims: &[Victim], rates: &[f64], threads: usize) -> EvasionOutcome {
+    let attacks: Vec<Box<dyn Attack>> =
+        rates.iter().map(|&rate| attack(kind("injected").unwrap(), rate)).collect();
+    Evasion {
+        dataset,
+        classes: dataset.labels().names(),
+        victims,
+        attacks: &attacks,
+        repeats: 3,
+        seed: 9,
+        threads,
+        watch: &|_| (),
+    }
+    .run()
+    .unwrap()
+}
+
+#[test]
+fn evasion_hurts_a_convolution_and_not_a_perceptron() {
+    let dataset = dataset();
+    let victims = [victims("gcn", &dataset), victims("mlp", &dataset)];
+    let [gcn, mlp] = [0, 1].map(|model| evade(&dataset, &victims[model], &[0.0, 2.0], 2));
+    let loss = |outcome: &EvasionOutcome, rate: usize| {
+        outcome.clean_test_accuracy_mean - outcome.rates[rate].test_accuracy_mean
+    };
+    assert!(loss(&gcn, 0).abs() < 1e-9, "rate 0 changes nothing: {gcn:?}");
+    assert!(loss(&gcn, 1) > 5.0, "{gcn:?}");
+    assert!(loss(&mlp, 1).abs() < 1e-9, "it sees no edges: {mlp:?}");
+
+    let cells = &gcn.rates[1].cells;
+    let order: Vec<(usize, usize)> = cells.iter().map(|cell| (cell.split, cell.repeat)).collect();
+    assert_eq!(order, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
+    assert_ne!(cells[0].record.heterophily_after, cells[1].record.heterophily_after, "repeats differ");
+    // Each cell can be crafted again on its own.
+    let again = InjectedConfig { rate: 2.0, ..InjectedConfig::default() }
+        .perturb(&dataset, &dataset.splits()[1], attack_seed(9 + 2, 1))
+        .unwrap();
+    assert_eq!(again.record.heterophily_after, cells[5].record.heterophily_after);
+
+    let on_one_thread = evade(&dataset, &victims[0], &[0.0, 2.0], 1);
+    let accuracies = |outcome: &EvasionOutcome| -> Vec<f64> {
+        outcome.rates.iter().flat_map(|rate| &rate.cells).map(|cell| cell.test_accuracy).collect()
+    };
+    assert_eq!(accuracies(&gcn), accuracies(&on_one_thread));
+}
+
+#[test]
+fn evasion_of_nobody_is_an_error() {
+    let dataset = dataset();
+    let evasion = Evasion {
+        dataset: &dataset,
+        classes: dataset.labels().names(),
+        victims: &[],
+        attacks: &[],
+        repeats: 3,
+        seed: 0,
+        threads: 1,
+        watch: &|_| (),
+    };
+    assert!(evasion.run().unwrap_err().to_string().contains("nothing to score"));
+}
