@@ -8,7 +8,7 @@ use lhs::eval::evasion::{Evasion, EvasionOutcome, Victim, attack_seed};
 use lhs::graph::heterophily::node_heterophily;
 use lhs::graph::synth::SynthConfig;
 use lhs::graph::{Dataset, DatasetParts, Graph, Labels, Split};
-use lhs::models::training::Session;
+use lhs::training::Session;
 use lhs::models::{self, Task};
 
 fn dataset() -> Dataset {

@@ -94,7 +94,7 @@ fn finished_splits(run: &RunFolder, global: &Global) -> Result<Vec<usize>> {
 }
 
 /// The data that the run was trained on, which must be what it was; `remedy` is for when it is not.
-fn own_data(run: &RunFolder, remedy: &str, global: &Global) -> Result<Dataset> {
+pub(super) fn own_data(run: &RunFolder, remedy: &str, global: &Global) -> Result<Dataset> {
     let record = &run.manifest().dataset;
     let dataset = load(&record.path, record.directed, global)?;
     if fingerprint::of_dataset(&dataset) == record.sha256 {

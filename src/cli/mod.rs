@@ -11,6 +11,7 @@ mod models;
 mod output;
 mod predict;
 mod selection;
+mod structure;
 mod train;
 mod tune;
 
@@ -40,6 +41,7 @@ enum Command {
     Train(train::TrainArgs),
     Predict(predict::PredictArgs),
     Evaluate(evaluate::EvaluateArgs),
+    Structure(structure::StructureArgs),
     Attack(attack::AttackArgs),
     Tune(tune::TuneArgs),
     Models(models::ModelsArgs),
@@ -67,6 +69,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Train(args) => train::run(args, global),
         Command::Predict(args) => predict::run(args, global),
         Command::Evaluate(args) => evaluate::run(args, global),
+        Command::Structure(args) => structure::run(args, global),
         Command::Attack(args) => attack::run(args, global),
         Command::Tune(args) => tune::run(args, global),
         Command::Models(args) => models::run(args, global),

@@ -82,7 +82,7 @@ fn write(predictions: &Predictions<'_>, out: Option<&Path>, global: &Global) -> 
 }
 
 /// The finished split with the highest validation accuracy; of equals, the first.
-fn best_split(run: &RunFolder, global: &Global) -> Result<usize> {
+pub(super) fn best_split(run: &RunFolder, global: &Global) -> Result<usize> {
     let results = run.results()?;
     let best = results.iter().reduce(|best, r| if r.val_accuracy > best.val_accuracy { r } else { best });
     let best = best.ok_or_else(|| {

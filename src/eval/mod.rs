@@ -2,7 +2,7 @@
 //!
 //! [`experiment`] trains a model on each split and scores it; [`run`] keeps what it made on disk, so that
 //! an interrupted run goes on to the same bits; [`evasion`] attacks the graph under trained models and scores
-//! them again; [`tune`] searches settings by validation accuracy alone.
+//! them again; [`structure`] describes graphs and what was learned of them; [`tune`] searches settings by validation accuracy alone.
 
 mod checkpoint;
 pub mod config_file;
@@ -17,5 +17,6 @@ pub mod run;
 pub mod settings;
 pub mod shipped;
 pub mod splits;
+pub mod structure;
 pub mod tune;
 pub mod weights;
