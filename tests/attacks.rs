@@ -8,8 +8,8 @@ use lhs::eval::evasion::{Evasion, EvasionOutcome, Victim, attack_seed};
 use lhs::graph::heterophily::node_heterophily;
 use lhs::graph::synth::SynthConfig;
 use lhs::graph::{Dataset, DatasetParts, Graph, Labels, Split};
-use lhs::training::Session;
 use lhs::models::{self, Task};
+use lhs::training::Session;
 
 fn dataset() -> Dataset {
     SynthConfig { nodes: 300, homophily: 0.8, ..SynthConfig::default() }.generate(3).unwrap()

@@ -148,7 +148,7 @@ impl StructureConfig {
             let material =
                 Material { structure: &latent, rows: &rows, directions: &directions, labelled: &shown };
             let seed = derive(seed, &[round as u64]);
-            let refiner = Refiner::fit(&format!("refiner {round}"), &material, &self.refiner, seed, session)?;
+            let refiner = Refiner::fit(&format!("refiner-{round}"), &material, &self.refiner, seed, session)?;
             let embedding = beside(&rows, refiner.embed(&latent, &rows));
             let map = self.directions(&embedding, learn.num_classes);
             directions = map.directions(&embedding);

@@ -1,0 +1,136 @@
+//! LHS beyond the contract: graphs it did not see, its switches, and data that has little to say.
+
+use lhs::graph::synth::SynthConfig;
+use lhs::graph::{Dataset, DatasetParts, Features, Graph, Split};
+use lhs::linalg::Mat;
+use lhs::models::lhs::LhsConfig;
+use lhs::models::{ModelConfig, NodeClassifier, Task, kind};
+use lhs::structure::Auto;
+use lhs::training::Session;
+
+/// A heterophilic graph whose edges tell the class and whose features hardly do.
+fn heterophilic(nodes: usize) -> Dataset {
+    let config = SynthConfig {
+        nodes,
+        mean_degree: 30.0,
+        homophily: 0.1,
+        signal: 1.0,
+        splits: 1,
+        ..SynthConfig::default()
+    };
+    config.generate(3).unwrap()
+}
+
+fn quick() -> LhsConfig {
+    let mut config = LhsConfig::default();
+    config.training.epochs = 60;
+    config.structure.refiner.epochs = 10;
+    config
+}
+
+fn fit(config: &LhsConfig, dataset: &Dataset) -> Box<dyn NodeClassifier> {
+    let task = Task::new(dataset, &dataset.splits()[0]).unwrap();
+    config.fit(&task, 0, &mut Session::default()).unwrap()
+}
+
+fn accuracy(model: &dyn NodeClassifier, dataset: &Dataset, nodes: impl Iterator<Item = usize>) -> f64 {
+    let probabilities = model.predict(dataset.graph(), dataset.features()).unwrap();
+    let classes = lhs::eval::metrics::predicted_classes(&probabilities);
+    let nodes: Vec<usize> = nodes.collect();
+    let right = nodes.iter().filter(|&&node| Some(classes[node]) == dataset.labels().get(node)).count();
+    right as f64 / nodes.len() as f64
+}
+
+#[test]
+fn nodes_that_did_not_exist_in_training_are_classified() {
+    let whole = heterophilic(700);
+    let known: Vec<u32> = (0..640).collect();
+    let part = whole.subset(&known).unwrap();
+    let split = Split::random(part.labels(), 0.6, 0.2, 0.2, 1).unwrap();
+    let part = part.with_splits(vec![split]).unwrap();
+    let model = fit(&LhsConfig::default(), &part);
+    let new = accuracy(model.as_ref(), &whole, 640..700);
+    let old = accuracy(model.as_ref(), &part, part.splits()[0].test.iter().map(|&node| node as usize));
+    assert!(old > 0.7, "{old}");
+    assert!(new > old - 0.15, "{new} at new nodes, {old} at old ones");
+}
+
+#[test]
+fn every_switch_of_an_ablation_trains() {
+    let dataset = heterophilic(200);
+    let switches = [
+        "structure.rounds = 0",
+        "structure.rounds = 1",
+        "structure.refiner.pairwise_weight = 0.0",
+        "structure.refiner.contrastive_weight = 0.0",
+        "structure.directions_per_class = 0",
+        "structure.top_k = 0",
+        "structure.threshold = 0.9",
+        "structure.bootstrap = 0.0",
+        "structure.bootstrap = 1.0",
+        "structure.views = 'features'",
+        "structure.views = 'adjacency'",
+        "structure.views = 'both'",
+        "reconstruction.weight = 0.0",
+        "latent_hops = 0",
+        "given_hops = 0",
+        "profile = false",
+    ];
+    for switch in switches {
+        let mut settings = toml::Table::try_from(quick()).unwrap();
+        merge(&mut settings, switch.parse().unwrap());
+        let config = (kind("lhs").unwrap().build)(&settings).unwrap();
+        let task = Task::new(&dataset, &dataset.splits()[0]).unwrap();
+        let model = config.fit(&task, 0, &mut Session::default()).unwrap();
+        let restored = (kind("lhs").unwrap().load)(&settings, &model.tensors()).unwrap();
+        let predict =
+            |model: &dyn NodeClassifier| model.predict(dataset.graph(), dataset.features()).unwrap();
+        assert_eq!(predict(model.as_ref()), predict(restored.as_ref()), "{switch}");
+    }
+}
+
+fn merge(into: &mut toml::Table, from: toml::Table) {
+    for (key, value) in from {
+        match (into.get_mut(&key), value) {
+            (Some(toml::Value::Table(inner)), toml::Value::Table(value)) => merge(inner, value),
+            (Some(place), value) => *place = value,
+            (None, _) => panic!("no setting {key}"),
+        }
+    }
+}
+
+fn with_features(dataset: &Dataset, features: Features) -> Dataset {
+    Dataset::new(DatasetParts { features, ..dataset.clone().into_parts() }).unwrap()
+}
+
+#[test]
+fn data_that_says_little_is_survived() {
+    let dataset = heterophilic(120);
+    let constant = with_features(&dataset, Features::Dense(Mat::full(120, 4, 1.0)));
+    let duplicates = with_features(
+        &dataset,
+        Features::Dense(Mat::from_fn(120, 40, |row, col| f32::from(u8::from(row / 4 == col)))),
+    );
+    let few =
+        SynthConfig { nodes: 30, mean_degree: 4.0, splits: 1, ..SynthConfig::default() }.generate(1).unwrap();
+    for data in [&constant, &duplicates, &few] {
+        let probabilities = fit(&quick(), data).predict(data.graph(), data.features()).unwrap();
+        assert!(probabilities.as_slice().iter().all(|p| p.is_finite()));
+    }
+    let mut strict = quick();
+    strict.structure.threshold = Auto::Given(1.0);
+    let model = fit(&strict, &dataset);
+    let structure = model.structure(dataset.graph(), dataset.features()).unwrap().unwrap();
+    assert_eq!(structure.rounds[0].num_edges(), 0, "no two nodes are quite alike");
+    assert!(model.remarks().iter().any(|remark| remark.contains("cosine at least 1")));
+}
+
+#[test]
+fn neither_features_nor_edges_is_an_error_that_says_so() {
+    let dataset = heterophilic(60);
+    let (no_edges, _) = Graph::from_edges(60, &[]).unwrap();
+    let empty = with_features(&dataset, Features::none(60)).with_graph(no_edges).unwrap();
+    let task = Task::new(&empty, &empty.splits()[0]).unwrap();
+    let error = quick().fit(&task, 0, &mut Session::default()).err().unwrap().to_string();
+    assert!(error.contains("neither features nor edges") && error.contains("hint"), "{error}");
+}
