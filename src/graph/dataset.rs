@@ -137,18 +137,8 @@ impl Dataset {
 
     /// The nodes named (ascending, without repeats) and the edges among them.
     pub fn subset(&self, nodes: &[u32]) -> Result<Self> {
-        let mut number = vec![None; self.num_nodes()];
-        for (new, &old) in nodes.iter().enumerate() {
-            number[old as usize] = Some(new as u32);
-        }
-        let (edges, weights): (Vec<_>, Vec<_>) = self
-            .graph
-            .weighted_edges()
-            .filter_map(|(a, b, w)| Some(((number[a as usize]?, number[b as usize]?), w)))
-            .unzip();
-        let weights = self.graph.weights().map(|_| weights.as_slice());
-        let (graph, repairs) = Graph::build(nodes.len(), &edges, weights, self.graph.is_directed())?;
-        let renumber = |part: &[u32]| part.iter().filter_map(|&n| number[n as usize]).collect();
+        let number = |node: &u32| nodes.binary_search(node).ok().map(|new| new as u32);
+        let renumber = |part: &[u32]| part.iter().filter_map(number).collect();
         let splits = self.splits.iter().map(|split| Split {
             train: renumber(&split.train),
             val: renumber(&split.val),
@@ -156,8 +146,8 @@ impl Dataset {
         });
         Self::new(DatasetParts {
             name: self.name.clone(),
-            graph,
-            repairs,
+            graph: self.graph.induced(nodes)?,
+            repairs: Repairs::default(),
             features: self.features.select(nodes),
             labels: self.labels.select(nodes),
             node_ids: Some(nodes.iter().map(|&n| self.node_id(n as usize)).collect()),

@@ -163,6 +163,20 @@ impl Graph {
         })
     }
 
+    /// The graph of some nodes, which are numbered in the order given, and the edges among them.
+    pub fn induced(&self, nodes: &[u32]) -> Result<Self> {
+        let mut number = vec![None; self.num_nodes()];
+        for (new, &old) in nodes.iter().enumerate() {
+            number[old as usize] = Some(new as u32);
+        }
+        let (edges, weights): (Vec<_>, Vec<_>) = self
+            .weighted_edges()
+            .filter_map(|(a, b, w)| Some(((number[a as usize]?, number[b as usize]?), w)))
+            .unzip();
+        let weights = self.weights().map(|_| weights.as_slice());
+        Ok(Self::build(nodes.len(), &edges, weights, self.directed)?.0)
+    }
+
     /// The undirected graph with the same edges, which is the graph itself when it has no direction.
     pub fn to_undirected(&self) -> Graph {
         if !self.directed {

@@ -176,6 +176,21 @@ impl Mat {
         self
     }
 
+    /// Matrices with the same number of rows, `[n,a] [n,b] … -> [n,a+b+…]`.
+    pub fn side_by_side(parts: &[Self]) -> Self {
+        let rows = parts.first().map_or(0, Self::rows);
+        let mut out = Self::scratch(rows, parts.iter().map(Self::cols).sum());
+        for row in 0..rows {
+            let mut rest = out.row_mut(row);
+            for part in parts {
+                let (here, after) = rest.split_at_mut(part.cols());
+                here.copy_from_slice(part.row(row));
+                rest = after;
+            }
+        }
+        out
+    }
+
     /// Rows and columns exchanged.
     pub fn transposed(&self) -> Self {
         let mut out = Self::scratch(self.cols, self.rows);

@@ -6,22 +6,72 @@
 
 use crate::error::Result;
 use crate::graph::{Graph, Labels};
-use crate::linalg::{Mat, neighbours};
+use crate::linalg::{Mat, SparseMat, neighbours, neighbours_between};
 
 /// Joins unit rows whose cosine is at least `threshold`, up to `top_k` from each node.
 pub fn latent_graph(directions: &Mat, threshold: f32, top_k: Option<usize>) -> Result<Graph> {
-    // A cosine of 0 says nothing: without this floor a threshold of 0 would join everybody.
-    let found = neighbours(directions, threshold.max(f32::MIN_POSITIVE), top_k);
-    let (mut edges, mut weights) =
-        (Vec::with_capacity(found.values.len()), Vec::with_capacity(found.values.len()));
-    for node in 0..found.rows() {
-        for (other, weight) in found.row(node) {
-            edges.push((node as u32, other));
-            // Rounding can lift the cosine of equal rows above 1.
-            weights.push(weight.min(1.0));
+    joined(directions.rows(), edges_of(&neighbours(directions, floor(threshold), top_k)))
+}
+
+/// The same where every node looks for its neighbours in directions of its own: those of `parts[p]` for a node
+/// of part `p`, all of them together (the mean of their cosines) for a node of none. An edge has the larger of
+/// the weights that its ends give it.
+pub fn latent_graph_in_parts(
+    parts: &[Mat],
+    part_of: &[Option<u32>],
+    threshold: f32,
+    top_k: Option<usize>,
+) -> Result<Graph> {
+    let together = scaled_side_by_side(parts);
+    let mut edges = Vec::new();
+    for part in (0..parts.len() as u32).map(Some).chain([None]) {
+        let nodes: Vec<u32> =
+            (0..part_of.len() as u32).filter(|&node| part_of[node as usize] == part).collect();
+        let base = part.map_or(&together, |part| &parts[part as usize]);
+        // One more, for the node itself.
+        let found = neighbours_between(
+            &base.select_rows(&nodes),
+            base,
+            floor(threshold),
+            top_k.map(|k| k.saturating_add(1)),
+            false,
+        );
+        for (place, &node) in nodes.iter().enumerate() {
+            let mut others: Vec<(u32, f32)> = found.row(place).filter(|(other, _)| *other != node).collect();
+            others.sort_by(|a, b| b.1.total_cmp(&a.1));
+            others.truncate(top_k.unwrap_or(usize::MAX));
+            edges
+                .extend(others.into_iter().map(|(other, weight)| (node.min(other), node.max(other), weight)));
         }
     }
-    Ok(Graph::build(directions.rows(), &edges, Some(&weights), false)?.0)
+    // Of an edge that both ends chose, the heavier mention comes first and is kept.
+    edges.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(b.2.total_cmp(&a.2)));
+    joined(part_of.len(), edges)
+}
+
+/// Rows whose dot products are the means of those of the parts.
+fn scaled_side_by_side(parts: &[Mat]) -> Mat {
+    let mut together = Mat::side_by_side(parts);
+    let scale = (parts.len().max(1) as f32).sqrt().recip();
+    together.as_mut_slice().iter_mut().for_each(|value| *value *= scale);
+    together
+}
+
+/// A cosine of 0 says nothing: without this floor a threshold of 0 would join everybody.
+fn floor(threshold: f32) -> f32 {
+    threshold.max(f32::MIN_POSITIVE)
+}
+
+fn edges_of(found: &SparseMat) -> Vec<(u32, u32, f32)> {
+    let of_row = |node: usize| found.row(node).map(move |(other, weight)| (node as u32, other, weight));
+    (0..found.rows()).flat_map(of_row).collect()
+}
+
+fn joined(num_nodes: usize, edges: Vec<(u32, u32, f32)>) -> Result<Graph> {
+    // Rounding can lift the cosine of equal rows above 1.
+    let (ends, weights): (Vec<_>, Vec<_>) =
+        edges.into_iter().map(|(a, b, weight)| ((a, b), weight.min(1.0))).unzip();
+    Ok(Graph::build(num_nodes, &ends, Some(&weights), false)?.0)
 }
 
 /// `share * given + (1 - share) * latent`: the bootstrap of the refinement rounds. An edge of weight 0 is no edge.
@@ -77,6 +127,8 @@ pub fn weighted_homophily(
 mod tests {
     use super::*;
     use crate::graph::normalise::adjacency;
+    use crate::linalg::random::{generator, glorot};
+    use crate::structure::views::to_unit_rows;
 
     #[test]
     fn edges_are_symmetric_weighted_and_thresholded() {
@@ -91,6 +143,31 @@ mod tests {
         let homophily = weighted_homophily(&latent, &labels, 0..4).unwrap();
         assert!((homophily - 0.5).abs() < 1e-6);
         assert_eq!(weighted_homophily(&latent, &labels, [3]), None);
+    }
+
+    #[test]
+    fn parts_that_are_equal_join_like_one() {
+        let mut rows = glorot(&mut generator(2, 0), 40, 6);
+        to_unit_rows(&mut rows);
+        let one = latent_graph(&rows, 0.2, Some(4)).unwrap();
+        let part_of: Vec<Option<u32>> = (0..40).map(|node| [None, Some(0), Some(1)][node % 3]).collect();
+        let parts = latent_graph_in_parts(&[rows.clone(), rows.clone()], &part_of, 0.2, Some(4)).unwrap();
+        assert_eq!(one.edges().collect::<Vec<_>>(), parts.edges().collect::<Vec<_>>());
+        for (a, b) in one.weighted_edges().zip(parts.weighted_edges()) {
+            assert!((a.2 - b.2).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn a_node_looks_for_neighbours_in_its_own_part() {
+        let first = Mat::from_slice(3, 2, &[1.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+        let second = Mat::from_slice(3, 2, &[1.0, 0.0, 0.0, 1.0, 1.0, 0.0]);
+        let join = |part_of: [Option<u32>; 3]| {
+            latent_graph_in_parts(&[first.clone(), second.clone()], &part_of, 0.9, Some(1)).unwrap()
+        };
+        assert_eq!(join([Some(0), None, None]).edges().collect::<Vec<_>>(), [(0, 1)]);
+        assert_eq!(join([Some(1), None, None]).edges().collect::<Vec<_>>(), [(0, 2)]);
+        assert_eq!(join([None; 3]).num_edges(), 0, "the mean of 1 and 0 is below the threshold");
     }
 
     #[test]

@@ -1,16 +1,20 @@
 //! The whole way from a graph with some labels to a latent structure, and the same way again for another graph.
 //!
 //! Round 0: the views that the training labels agree with best -> self-expression -> low-rank filter -> latent
-//! graph. Each further round: the refiner embeds the structure so far, the embedding is expressed and filtered
-//! in turn, and the new latent graph is blended with the given one, `S ← ζA + (1-ζ)S`. What was fitted on the
-//! way (bases, direction maps, refiners, the choices) is kept, so that [`FittedStructure::apply`] finds the
+//! graph. Each further round: refiners embed the structure so far, their embeddings are expressed and filtered
+//! in turn, and the new latent graph is blended with the given one, `S ← ζA + (1-ζ)S`.
+//!
+//! The refiners of a round are cross-fitted: the training nodes are dealt into parts, each refiner is blind to the
+//! labels of one part, and the nodes of that part look for neighbours in its embedding alone; all other nodes use
+//! the mean over the refiners. So no label arranges its own neighbourhood, and training nodes see neighbourhoods
+//! as test nodes will. What was fitted on the way (bases, direction maps, refiners, the choices) is kept, so that [`FittedStructure::apply`] finds the
 //! structure of a graph with other edges or more nodes without learning again.
 
 use serde::{Deserialize, Serialize};
 
 use super::agreement::{Agreement, advantage, agreement};
 use super::known::KnownNodes;
-use super::latent_graph::{blend, latent_graph};
+use super::latent_graph::{blend, latent_graph, latent_graph_in_parts};
 use super::low_rank::DirectionMap;
 use super::refiner::{Material, Refiner, RefinerConfig};
 use super::views::{Basis, View, to_unit_rows};
@@ -18,7 +22,7 @@ use super::{Auto, SelfExpression};
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, Labelled};
 use crate::linalg::Mat;
-use crate::linalg::random::derive;
+use crate::linalg::random::{derive, hash};
 use crate::training::Session;
 
 /// Given edges with less advantage over chance than this are left out of the structure: however little they
@@ -135,29 +139,49 @@ impl StructureConfig {
     ) -> Result<(FittedStructure, Structure)> {
         self.validate("structure")?;
         let bases = Bases::fit(learn.graph, learn.features, self.components);
-        let inputs = bases.inputs(learn.graph, learn.features);
-        let (choices, map) = self.choose(&inputs, learn)?;
-        let mut fitted = FittedStructure { bases, choices, maps: vec![map], refiners: Vec::new() };
+        let everybody: Vec<Option<u32>> = (0..learn.graph.num_nodes() as u32).map(Some).collect();
+        let inputs = bases.inputs(learn.graph, learn.features, &everybody);
+        let (choices, first) = self.choose(&inputs, learn)?;
+        let part_of = parts(learn, self.refiner.folds, derive(seed, &[0]));
+        let mut fitted = FittedStructure { bases, choices, first, part_of, rounds: Vec::new() };
         let rows = inputs.rows(fitted.choices.views);
-        let mut directions = fitted.maps[0].directions(&rows);
-        let mut latent = fitted.choices.join(&directions)?;
+        let mut latent = fitted.choices.join(&fitted.first.directions(&rows))?;
         fitted.choices.bootstrap = self.bootstrap.given().unwrap_or_else(|| share_of_given(&latent, learn));
         let mut rounds = vec![latent.clone()];
-        let shown = self.refiner.shown(learn.labelled, derive(seed, &[0]));
         for round in 1..=self.rounds {
-            let material =
-                Material { structure: &latent, rows: &rows, directions: &directions, labelled: &shown };
-            let seed = derive(seed, &[round as u64]);
-            let refiner = Refiner::fit(&format!("refiner-{round}"), &material, &self.refiner, seed, session)?;
-            let embedding = beside(&rows, refiner.embed(&latent, &rows));
-            let map = self.directions(&embedding, learn.num_classes);
-            directions = map.directions(&embedding);
-            latent = blend(learn.graph, &fitted.choices.join(&directions)?, fitted.choices.bootstrap)?;
-            fitted.maps.push(map);
-            fitted.refiners.push(refiner);
+            let stage = Stage { round, seed: derive(seed, &[round as u64]) };
+            let learned = self.refine(&stage, &latent, &rows, &fitted.part_of, learn, session)?;
+            latent = fitted.choices.refined(&learned, learn.graph, &latent, &rows, &fitted.part_of)?;
+            fitted.rounds.push(learned);
             rounds.push(latent.clone());
         }
         Ok((fitted, Structure { inputs, rounds }))
+    }
+
+    /// One round: for each part of the training nodes a refiner that does not know their labels.
+    fn refine(
+        &self,
+        stage: &Stage,
+        latent: &Graph,
+        rows: &Mat,
+        part_of: &[Option<u32>],
+        learn: &Learn<'_>,
+        session: &mut Session<'_>,
+    ) -> Result<Round> {
+        let one = |part: usize| {
+            let labelled = if self.refiner.folds > 1 {
+                without_part(learn.labelled, part_of, part as u32)
+            } else {
+                learn.labelled.clone()
+            };
+            let material = Material { structure: latent, rows, labelled: &labelled };
+            let name = format!("refiner-{}-{}", stage.round, part + 1);
+            let refiner =
+                Refiner::fit(&name, &material, &self.refiner, derive(stage.seed, &[part as u64]), session)?;
+            let map = self.directions(&unit(refiner.embed(latent, rows)), learn.num_classes);
+            Ok((refiner, map))
+        };
+        Ok(Round { parts: (0..self.refiner.folds).map(one).collect::<Result<_>>()? })
     }
 
     /// The views whose directions the training nodes agree on best, with what suits them.
@@ -233,11 +257,11 @@ impl Bases {
         }
     }
 
-    fn inputs(&self, graph: &Graph, features: &Features) -> Inputs {
-        let known = self.known.find(features);
+    /// `known` says which training node each node is.
+    fn inputs(&self, graph: &Graph, features: &Features, known: &[Option<u32>]) -> Inputs {
         Inputs {
-            features: self.features.rows(graph, features, &known),
-            profiles: self.profiles.rows(graph, features, &known),
+            features: self.features.rows(graph, features, known),
+            profiles: self.profiles.rows(graph, features, known),
         }
     }
 }
@@ -257,16 +281,7 @@ impl Inputs {
         match views {
             Views::Features => self.features.clone(),
             Views::Adjacency => self.profiles.clone(),
-            Views::Both => {
-                let width = self.features.cols();
-                Mat::from_fn(self.features.rows(), width + self.profiles.cols(), |row, col| {
-                    if col < width {
-                        self.features.get(row, col)
-                    } else {
-                        self.profiles.get(row, col - width)
-                    }
-                })
-            }
+            Views::Both => Mat::side_by_side(&[self.features.clone(), self.profiles.clone()]),
         }
     }
 
@@ -321,9 +336,62 @@ impl Choices {
         ]
     }
 
-    fn join(&self, directions: &Mat) -> Result<Graph> {
-        latent_graph(directions, self.threshold, (self.top_k > 0).then_some(self.top_k))
+    fn cap(&self) -> Option<usize> {
+        (self.top_k > 0).then_some(self.top_k)
     }
+
+    fn join(&self, directions: &Mat) -> Result<Graph> {
+        latent_graph(directions, self.threshold, self.cap())
+    }
+
+    /// The latent graph after another round.
+    fn refined(
+        &self,
+        round: &Round,
+        given: &Graph,
+        latent: &Graph,
+        rows: &Mat,
+        part_of: &[Option<u32>],
+    ) -> Result<Graph> {
+        let directions: Vec<Mat> = round
+            .parts
+            .iter()
+            .map(|(refiner, map)| map.directions(&unit(refiner.embed(latent, rows))))
+            .collect();
+        let joined = latent_graph_in_parts(&directions, part_of, self.threshold, self.cap())?;
+        blend(given, &joined, self.bootstrap)
+    }
+}
+
+/// Which round is learned, and its seed.
+struct Stage {
+    round: usize,
+    seed: u64,
+}
+
+/// The part of each training node; `None` for all others.
+fn parts(learn: &Learn<'_>, count: usize, seed: u64) -> Vec<Option<u32>> {
+    let mut part_of = vec![None; learn.graph.num_nodes()];
+    if count > 1 {
+        // Class by class and in turn, so that every part has its share of every class.
+        let mut order: Vec<usize> = (0..learn.labelled.nodes.len()).collect();
+        order.sort_by_key(|&place| (learn.labelled.classes[place], hash(seed, learn.labelled.nodes[place])));
+        for (turn, place) in order.into_iter().enumerate() {
+            part_of[learn.labelled.nodes[place] as usize] = Some((turn % count) as u32);
+        }
+    }
+    part_of
+}
+
+fn without_part(labelled: &Labelled, part_of: &[Option<u32>], part: u32) -> Labelled {
+    let all = labelled.nodes.iter().copied().zip(labelled.classes.iter().copied());
+    let (nodes, classes) = all.filter(|(node, _)| part_of[*node as usize] != Some(part)).unzip();
+    Labelled { nodes, classes }
+}
+
+fn unit(mut rows: Mat) -> Mat {
+    to_unit_rows(&mut rows);
+    rows
 }
 
 /// A structure that was learned: finds that of any graph.
@@ -331,9 +399,19 @@ impl Choices {
 pub struct FittedStructure {
     pub(super) bases: Bases,
     pub(super) choices: Choices,
-    /// One per round, round 0 first.
-    pub(super) maps: Vec<DirectionMap>,
-    pub(super) refiners: Vec<Refiner>,
+    /// Round 0.
+    pub(super) first: DirectionMap,
+    /// The part of each node of the training graph, see [`RefinerConfig::folds`].
+    pub(super) part_of: Vec<Option<u32>>,
+    /// The rounds after it.
+    pub(super) rounds: Vec<Round>,
+}
+
+/// What one round of refinement learned: for each part of the training nodes a refiner, and the way from its
+/// embedding to directions.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Round {
+    pub(super) parts: Vec<(Refiner, DirectionMap)>,
 }
 
 /// The latent structure of one graph.
@@ -360,32 +438,17 @@ impl FittedStructure {
 
     /// The structure of a graph, which need not be the training graph.
     pub fn apply(&self, graph: &Graph, features: &Features) -> Result<Structure> {
-        let inputs = self.bases.inputs(graph, features);
+        let known = self.bases.known.find(features);
+        let inputs = self.bases.inputs(graph, features, &known);
         let rows = inputs.rows(self.choices.views);
-        let mut latent = self.choices.join(&self.maps[0].directions(&rows))?;
+        let part_of: Vec<Option<u32>> =
+            known.iter().map(|known| known.and_then(|node| self.part_of[node as usize])).collect();
+        let mut latent = self.choices.join(&self.first.directions(&rows))?;
         let mut rounds = vec![latent.clone()];
-        for (refiner, map) in self.refiners.iter().zip(&self.maps[1..]) {
-            let embedding = beside(&rows, refiner.embed(&latent, &rows));
-            latent = blend(graph, &self.choices.join(&map.directions(&embedding))?, self.choices.bootstrap)?;
+        for round in &self.rounds {
+            latent = self.choices.refined(round, graph, &latent, &rows, &part_of)?;
             rounds.push(latent.clone());
         }
         Ok(Structure { inputs, rounds })
     }
-}
-
-/// What a refined round looks at: the rows as they were, and the embedding in unit rows beside them. The
-/// embedding knows more of the classes, the rows tell more nodes apart.
-fn beside(rows: &Mat, mut embedding: Mat) -> Mat {
-    to_unit_rows(&mut embedding);
-    side_by_side(rows, &embedding)
-}
-
-fn side_by_side(left: &Mat, right: &Mat) -> Mat {
-    let mut out = Mat::scratch(left.rows(), left.cols() + right.cols());
-    for row in 0..left.rows() {
-        let (first, second) = out.row_mut(row).split_at_mut(left.cols());
-        first.copy_from_slice(left.row(row));
-        second.copy_from_slice(right.row(row));
-    }
-    out
 }

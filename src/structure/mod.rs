@@ -19,5 +19,5 @@ pub mod views;
 
 pub use auto::Auto;
 pub use learner::{Choices, FittedStructure, Learn, Structure, StructureConfig, Views};
-pub use refiner::RefinerConfig;
+pub use refiner::{Constraint, RefinerConfig};
 pub use self_expression::SelfExpression;

@@ -5,14 +5,16 @@
 //! graph convolution with a skip connection over `Ŝ = D^-½ (S + I) D^-½`,
 //! `E = Ŝ prelu(Ŝ Z W₁) W₂ + Z W₃ [n,h]`, embeds both copies (and, when learned, the graph itself) with the same
 //! weights. Minimised: InfoNCE between the copies (over all nodes where there are few, over a batch otherwise),
-//! plus `pairwise_weight` times the pairwise constraint at sampled training nodes `u`, `v` of one class and `w` of
-//! another, `-log σ(cos(u,v)/τ) - log σ(-cos(u,w)/τ)`.
+//! plus `pairwise_weight` times a constraint at training nodes. With cosines `s` and its temperature `t`:
+//! - `pairs`, the paper's: for sampled nodes `u`, `v` of one class and `w` of another,
+//!   `-log σ(s(u,v)/t) - log σ(-s(u,w)/t)`;
+//! - `vote`, ours: all pairs of a batch at once, `-log Σ_same exp(s(u,v)/t) / Σ_others exp(s(u,v)/t)`, which is the
+//!   share of the class in the vote of the neighbours (neighbourhood component analysis, Goldberger et al. 2004).
 //!
-//! Departures from the paper: cosines instead of bare products, since the inducer looks at directions alone; `v`
-//! and `w` are drawn among the nearest of `u`, since only there a pair can change who is joined to whom; the
-//! skip connection, since a convolution alone keeps every wrong neighbour near; and only a share of the
-//! training labels is used, see [`RefinerConfig::label_share`].
-//! Cost per epoch: two passes, `O(n d h + edges h)`, and `O(m² h)` for `m` contrasted nodes.
+//! Departures from the paper: cosines instead of bare products, since the inducer looks at directions alone; the
+//! skip connection, since a convolution alone keeps every wrong neighbour near; the vote.
+//! Cost per epoch: two passes, `O(m d h + edges h)`, and `O(b² h)` for `b` contrasted nodes, where `m` is at most
+//! [`RefinerConfig::sample`].
 
 use std::rc::Rc;
 
@@ -23,11 +25,8 @@ use crate::autograd::{InfoNce, Sparse, Var};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Labelled, normalise};
 use crate::linalg::random::{derive, generator, glorot, hash};
-use crate::linalg::{Mat, SparseMat, neighbours};
+use crate::linalg::{Mat, SparseMat};
 use crate::training::{Objective, Parameters, Score, Session, Tensors, TrainingConfig, train};
-
-/// Pairs are drawn among so many nearest.
-const NEAR: usize = 20;
 
 /// Settings of the refiner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,20 +46,36 @@ pub struct RefinerConfig {
     pub contrastive_weight: f32,
     /// Weight of the pairwise constraint (the paper's λ₂), 0 or above.
     pub pairwise_weight: f32,
+    /// The form of the constraint: `vote`, or `pairs` as in the paper.
+    pub constraint: Constraint,
+    /// Divides the cosines in the constraint, above 0.
+    pub pairwise_temperature: f32,
+    /// Refiners per round, each blind to the labels of one share of the training nodes, for which it then
+    /// stands in; 1 shows all labels to one refiner. Where a label has arranged its own neighbourhood, that
+    /// looks better than it will at test nodes, and the classifier trusts it too much.
+    pub folds: usize,
     /// Share of the edges that a corrupted copy lacks, 0..1.
     pub edge_drop: f32,
     /// Share of the columns that a corrupted copy lacks, 0..1.
     pub feature_drop: f32,
     /// Nodes contrasted per step where all would be too many, 2 or more.
     pub batch: usize,
-    /// Share of the training labels that pairs are drawn from, 0..=1. Where a label has arranged its own
-    /// neighbourhood, the classifier finds it better than it will be at test nodes, and trusts it too much;
-    /// the other training nodes keep it honest.
-    pub label_share: f32,
-    /// Triples of training nodes per step, 1 or more.
+    /// Training nodes that vote, or triples of them that are compared, per step, 2 or more.
     pub pairs: usize,
     /// Up to this many nodes, all are contrasted with all.
     pub exact_up_to: usize,
+    /// At most this many nodes are learned from, 2 or more; all are embedded.
+    pub sample: usize,
+}
+
+/// The form of the pairwise constraint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Constraint {
+    /// The vote of all others in a batch must find the class.
+    Vote,
+    /// One of the class must be near, one of another far.
+    Pairs,
 }
 
 impl Default for RefinerConfig {
@@ -72,13 +87,16 @@ impl Default for RefinerConfig {
             weight_decay: 5e-4,
             temperature: 0.6,
             contrastive_weight: 1.0,
-            pairwise_weight: 0.3,
+            pairwise_weight: 1.0,
+            constraint: Constraint::Vote,
+            pairwise_temperature: 0.1,
+            folds: 2,
             edge_drop: 0.3,
             feature_drop: 0.5,
             batch: 256,
-            label_share: 0.5,
-            pairs: 1024,
+            pairs: 512,
             exact_up_to: 1000,
+            sample: 4096,
         }
     }
 }
@@ -93,13 +111,18 @@ impl RefinerConfig {
                 format!("choose {range}"),
             ))
         };
-        if self.hidden == 0 {
-            return wrong("hidden", 0.0, "1 or more");
+        let counts = [("hidden", self.hidden, 1), ("folds", self.folds, 1)];
+        let more = [("batch", self.batch, 2), ("pairs", self.pairs, 2), ("sample", self.sample, 2)];
+        for (key, value, least) in counts.into_iter().chain(more) {
+            if value < least {
+                return wrong(key, value as f32, &format!("{least} or more"));
+            }
         }
-        if self.batch < 2 {
-            return wrong("batch", self.batch as f32, "2 or more");
-        }
-        for (key, value) in [("temperature", self.temperature), ("learning_rate", self.learning_rate)] {
+        for (key, value) in [
+            ("temperature", self.temperature),
+            ("pairwise_temperature", self.pairwise_temperature),
+            ("learning_rate", self.learning_rate),
+        ] {
             if !(value > 0.0 && value.is_finite()) {
                 return wrong(key, value, "a positive number");
             }
@@ -111,23 +134,12 @@ impl RefinerConfig {
                 return wrong(key, value, "0 or a positive number");
             }
         }
-        if !(0.0..=1.0).contains(&self.label_share) {
-            return wrong("label_share", self.label_share, "a share from 0 to 1");
-        }
         for (key, value) in [("edge_drop", self.edge_drop), ("feature_drop", self.feature_drop)] {
             if !(0.0..1.0).contains(&value) {
                 return wrong(key, value, "a share from 0 up to, not including, 1");
             }
         }
         self.training().validate(prefix)
-    }
-
-    /// The labels that pairs are drawn from.
-    pub(super) fn shown(&self, labelled: &Labelled, seed: u64) -> Labelled {
-        let below = (f64::from(self.label_share) * 2f64.powi(32)) as u64;
-        let pairs = labelled.nodes.iter().copied().zip(labelled.classes.iter().copied());
-        let (nodes, classes) = pairs.filter(|(node, _)| u64::from(hash(seed, *node)) < below).unzip();
-        Labelled { nodes, classes }
     }
 
     fn training(&self) -> TrainingConfig {
@@ -147,9 +159,7 @@ pub struct Material<'a> {
     pub structure: &'a Graph,
     /// One row per node, `[n,d]`.
     pub rows: &'a Mat,
-    /// The directions that the structure was joined by, `[n,r]`.
-    pub directions: &'a Mat,
-    /// The labels that pairs are drawn from.
+    /// The labels that it may know.
     pub labelled: &'a Labelled,
 }
 
@@ -169,12 +179,7 @@ impl Refiner {
         session: &mut Session<'_>,
     ) -> Result<Self> {
         let mut parameters = Self::initial(material.rows.cols(), config.hidden, seed);
-        let objective = Refinement {
-            config,
-            rows: Var::constant(material.rows.clone()),
-            loops: normalise::with_self_loops(material.structure),
-            pairs: Pairs::new(material.directions, material.labelled),
-        };
+        let objective = Refinement::new(config, material, derive(seed, &[2]))?;
         train(stage, &objective, &mut parameters, &config.training(), derive(seed, &[1]), session)?;
         Ok(Refiner { parameters })
     }
@@ -219,10 +224,34 @@ struct Refinement<'a> {
     rows: Var,
     /// `S + I`, to drop edges from.
     loops: SparseMat,
-    pairs: Pairs,
+    /// Of the nodes that are learned from.
+    labelled: Labelled,
 }
 
-impl Refinement<'_> {
+impl<'a> Refinement<'a> {
+    fn new(config: &'a RefinerConfig, material: &Material<'_>, seed: u64) -> Result<Self> {
+        let total = material.rows.rows();
+        if total <= config.sample {
+            return Ok(Refinement {
+                config,
+                rows: Var::constant(material.rows.clone()),
+                loops: normalise::with_self_loops(material.structure),
+                labelled: material.labelled.clone(),
+            });
+        }
+        let mut nodes = draw(total, config.sample, seed);
+        nodes.sort_unstable();
+        let place = |node: u32| nodes.binary_search(&node).ok().map(|place| place as u32);
+        let known = material.labelled.nodes.iter().zip(&material.labelled.classes);
+        let (labelled, classes) = known.filter_map(|(&node, &class)| Some((place(node)?, class))).unzip();
+        Ok(Refinement {
+            config,
+            rows: Var::constant(material.rows.select_rows(&nodes)),
+            loops: normalise::with_self_loops(&material.structure.induced(&nodes)?),
+            labelled: Labelled { nodes: labelled, classes },
+        })
+    }
+
     fn corrupted(&self, parameters: &[Var], seed: u64) -> Var {
         let rows = self.rows.drop_columns(self.config.feature_drop, derive(seed, &[0]));
         let structure = without_edges(&self.loops, self.config.edge_drop, derive(seed, &[1]));
@@ -234,25 +263,60 @@ impl Refinement<'_> {
         if first.rows() <= self.config.exact_up_to {
             return loss.loss(first, second);
         }
-        let size = self.config.batch.min(first.rows());
-        let sample = rand::seq::index::sample(&mut generator(seed, 0), first.rows(), size);
-        let batch: Rc<[u32]> = sample.into_iter().map(|node| node as u32).collect();
+        let batch: Rc<[u32]> = draw(first.rows(), self.config.batch.min(first.rows()), seed).into();
         loss.loss(&first.gather_rows(&batch), &second.gather_rows(&batch))
     }
 
     fn constraint(&self, embedding: &Var, seed: u64) -> Option<Var> {
-        let sample = self.pairs.sample(self.config.pairs, seed)?;
+        match self.config.constraint {
+            Constraint::Vote => self.vote(embedding, seed),
+            Constraint::Pairs => self.pairs(embedding, seed),
+        }
+    }
+
+    /// `None` where no two nodes share a class.
+    fn vote(&self, embedding: &Var, seed: u64) -> Option<Var> {
+        let all = self.labelled.nodes.len();
+        let places = draw(all, self.config.pairs.min(all), seed);
+        let class = |place: usize| self.labelled.classes[places[place] as usize];
+        let count = places.len();
+        let others = Mat::from_fn(count, count, |u, v| f32::from(u8::from(u != v)));
+        let same = Mat::from_fn(count, count, |u, v| f32::from(u8::from(u != v && class(u) == class(v))));
+        let paired: Vec<u32> =
+            (0..count as u32).filter(|&u| same.row(u as usize).iter().any(|v| *v > 0.0)).collect();
+        if paired.is_empty() {
+            return None;
+        }
+        let nodes: Rc<[u32]> = places.iter().map(|&place| self.labelled.nodes[place as usize]).collect();
+        let unit = embedding.gather_rows(&nodes).unit_rows();
+        let scale = 1.0 / self.config.pairwise_temperature;
+        // At most 1, however small the temperature.
+        let near = unit.matmul_nt(&unit).add_scalar(-1.0).scale(scale).exp();
+        let paired = paired.into();
+        let votes =
+            |who: Mat| near.mul(&Var::constant(who)).sum_rows().gather_rows(&paired).add_scalar(1e-30).ln();
+        Some(votes(others).sub(&votes(same)).mean())
+    }
+
+    /// `None` where no class has two nodes, or there is only one class.
+    fn pairs(&self, embedding: &Var, seed: u64) -> Option<Var> {
+        let sample = Triples::draw(&self.labelled, self.config.pairs, seed)?;
         let unit = embedding.unit_rows();
         let (node, like, unlike) = (
             unit.gather_rows(&sample.node),
             unit.gather_rows(&sample.like),
             unit.gather_rows(&sample.unlike),
         );
-        let scale = 1.0 / self.config.temperature;
+        let scale = 1.0 / self.config.pairwise_temperature;
         let near = node.row_dots(&like).scale(scale).log_sigmoid();
         let far = node.row_dots(&unlike).scale(-scale).log_sigmoid();
         Some(near.add(&far).mean().scale(-1.0))
     }
+}
+
+/// So many different numbers below `total`.
+fn draw(total: usize, count: usize, seed: u64) -> Vec<u32> {
+    rand::seq::index::sample(&mut generator(seed, 0), total, count).into_iter().map(|n| n as u32).collect()
 }
 
 impl Objective for Refinement<'_> {
@@ -299,53 +363,44 @@ fn without_edges(loops: &SparseMat, rate: f32, seed: u64) -> SparseMat {
     out
 }
 
-/// Training nodes with those near to them: only there can a pair change who is joined to whom.
-struct Pairs {
-    /// Nodes with neighbours of their own class and of others.
-    near: Vec<Near>,
-}
-
-struct Near {
-    node: u32,
-    like: Vec<u32>,
-    unlike: Vec<u32>,
-}
-
-struct Sample {
+/// Training nodes, each with one of its class and one of another.
+struct Triples {
     node: Rc<[u32]>,
     like: Rc<[u32]>,
     unlike: Rc<[u32]>,
 }
 
-impl Pairs {
-    fn new(directions: &Mat, labelled: &Labelled) -> Self {
-        let found = neighbours(&directions.select_rows(&labelled.nodes), f32::MIN_POSITIVE, Some(NEAR));
-        let near = (0..labelled.nodes.len()).map(|place| {
-            let class = labelled.classes[place];
-            let of = |same: bool| {
-                let others = found.row(place).map(|(other, _)| other as usize);
-                let chosen = others.filter(|&other| (labelled.classes[other] == class) == same);
-                chosen.map(|other| labelled.nodes[other]).collect::<Vec<_>>()
-            };
-            Near { node: labelled.nodes[place], like: of(true), unlike: of(false) }
-        });
-        Pairs { near: near.filter(|near| !near.like.is_empty() && !near.unlike.is_empty()).collect() }
-    }
-
-    /// As many triples; `None` where no node has both kinds of neighbours.
-    fn sample(&self, count: usize, seed: u64) -> Option<Sample> {
-        if self.near.is_empty() {
+impl Triples {
+    fn draw(labelled: &Labelled, count: usize, seed: u64) -> Option<Self> {
+        let Labelled { nodes, classes } = labelled;
+        let mut by_class: Vec<Vec<u32>> =
+            vec![Vec::new(); classes.iter().max().map_or(0, |&c| c as usize + 1)];
+        nodes.iter().zip(classes).for_each(|(&node, &class)| by_class[class as usize].push(node));
+        let fits = |place: usize| {
+            let size = by_class[classes[place] as usize].len();
+            size > 1 && size < nodes.len()
+        };
+        let places: Vec<usize> = (0..nodes.len()).filter(|&place| fits(place)).collect();
+        if places.is_empty() {
             return None;
         }
         let mut rng = generator(seed, 0);
         let (mut node, mut like, mut unlike) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..count {
-            let near = &self.near[rng.random_range(0..self.near.len())];
-            node.push(near.node);
-            like.push(near.like[rng.random_range(0..near.like.len())]);
-            unlike.push(near.unlike[rng.random_range(0..near.unlike.len())]);
+            let place = places[rng.random_range(0..places.len())];
+            let (own, class) = (nodes[place], classes[place]);
+            let mates = &by_class[class as usize];
+            let mut until = |good: &dyn Fn(u32, u32) -> bool, from: &[u32], of: &[u32]| loop {
+                let index = rng.random_range(0..from.len());
+                if good(from[index], of.get(index).copied().unwrap_or(class)) {
+                    break from[index];
+                }
+            };
+            node.push(own);
+            like.push(until(&|other, _| other != own, mates, &[]));
+            unlike.push(until(&|_, other| other != class, nodes, classes));
         }
-        Some(Sample { node: node.into(), like: like.into(), unlike: unlike.into() })
+        Some(Triples { node: node.into(), like: like.into(), unlike: unlike.into() })
     }
 }
 
@@ -367,25 +422,38 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_of_one_class_and_of_two() {
+    fn triples_are_of_one_class_and_of_two() {
         let labelled = Labelled { nodes: vec![1, 3, 5, 7, 9], classes: vec![0, 0, 1, 1, 2] };
         let class = |node: u32| labelled.classes[labelled.nodes.iter().position(|n| *n == node).unwrap()];
-        let directions = Mat::full(10, 1, 1.0);
-        let sample = Pairs::new(&directions, &labelled).sample(64, 3).unwrap();
+        let sample = Triples::draw(&labelled, 64, 3).unwrap();
         for place in 0..64 {
             assert_ne!(sample.node[place], sample.like[place]);
             assert_eq!(class(sample.node[place]), class(sample.like[place]));
             assert_ne!(class(sample.node[place]), class(sample.unlike[place]));
         }
-        let alone = Labelled { nodes: vec![1, 2], classes: vec![0, 1] };
-        assert!(Pairs::new(&directions, &alone).sample(4, 0).is_none());
+        assert!(Triples::draw(&Labelled { nodes: vec![1, 2], classes: vec![0, 1] }, 4, 0).is_none());
+        assert!(Triples::draw(&Labelled { nodes: vec![1, 2], classes: vec![0, 0] }, 4, 0).is_none());
     }
 
+    /// Two classes whose rows differ in one column among noise: the constraint must find it.
     #[test]
-    fn about_half_of_the_labels_are_shown() {
-        let labelled = Labelled { nodes: (0..1000).collect(), classes: vec![0; 1000] };
-        let config = RefinerConfig::default();
-        assert!((450..550).contains(&config.shown(&labelled, 1).nodes.len()));
-        assert_eq!(RefinerConfig { label_share: 1.0, ..config }.shown(&labelled, 1), labelled);
+    fn either_constraint_brings_classes_together() {
+        let dataset = SynthConfig { nodes: 120, classes: 2, ..SynthConfig::default() }.generate(1).unwrap();
+        let mut rows = glorot(&mut generator(5, 0), 120, 16);
+        let labelled =
+            Labelled { nodes: (0..120).collect(), classes: (0..120).map(|node| node % 2).collect() };
+        (0..120).for_each(|node| rows.row_mut(node)[3] = if node % 2 == 0 { 0.2 } else { -0.2 });
+        let material = Material { structure: dataset.graph(), rows: &rows, labelled: &labelled };
+        for constraint in [Constraint::Vote, Constraint::Pairs] {
+            let config = RefinerConfig { constraint, contrastive_weight: 0.0, ..RefinerConfig::default() };
+            let refiner = Refiner::fit("test", &material, &config, 1, &mut Session::default()).unwrap();
+            let vote = |rows: &Mat| {
+                let mut unit = rows.clone();
+                super::super::views::to_unit_rows(&mut unit);
+                super::super::agreement::agreement(&unit, &labelled, 2, None, None).nearest
+            };
+            let (before, after) = (vote(&rows), vote(&refiner.embed(dataset.graph(), &rows)));
+            assert!(after > before + 0.1, "{constraint:?}: {before} {after}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A learned structure as named tensors, and back.
 
 use super::known::KnownNodes;
-use super::learner::{Bases, Choices, FittedStructure, Views};
+use super::learner::{Bases, Choices, FittedStructure, Round, Views};
 use super::low_rank::DirectionMap;
 use super::refiner::Refiner;
 use super::views::{Basis, View};
@@ -16,19 +16,24 @@ impl FittedStructure {
         let numbers = [code(*views), *threshold, *top_k as f32, *bootstrap, *vote];
         let agreements: Vec<f32> =
             agreements.iter().flat_map(|(views, share)| [code(*views), *share]).collect();
+        let part_of: Vec<f32> =
+            self.part_of.iter().map(|part| part.map_or(0.0, |part| part as f32 + 1.0)).collect();
         let mut tensors = Tensors::from([
             ("structure.known".into(), self.bases.known.to_mat()),
             ("structure.basis.features".into(), self.bases.features.directions().clone()),
             ("structure.basis.profiles".into(), self.bases.profiles.directions().clone()),
             ("structure.choices".into(), Mat::from_slice(1, numbers.len(), &numbers)),
             ("structure.agreements".into(), Mat::from_slice(agreements.len() / 2, 2, &agreements)),
+            ("structure.map".into(), self.first.matrix().clone()),
+            // Parts are counted from 1; 0 is a node of none.
+            ("structure.parts".into(), Mat::column(&part_of)),
         ]);
-        for (round, map) in self.maps.iter().enumerate() {
-            tensors.insert(format!("structure.map.{round}"), map.matrix().clone());
-        }
-        for (round, refiner) in (1..).zip(&self.refiners) {
-            for (name, value) in refiner.parameters().tensors() {
-                tensors.insert(format!("structure.refiner.{round}.{name}"), value);
+        for (round, learned) in (1..).zip(&self.rounds) {
+            for (part, (refiner, map)) in (1..).zip(&learned.parts) {
+                let prefix = prefix(round, part);
+                tensors.insert(format!("{prefix}map"), map.matrix().clone());
+                let named = refiner.parameters().tensors().into_iter();
+                tensors.extend(named.map(|(name, value)| (format!("{prefix}{name}"), value)));
             }
         }
         tensors
@@ -48,23 +53,42 @@ impl FittedStructure {
             profiles: basis(View::Adjacency, "structure.basis.profiles")?,
         };
         let choices = choices(get("structure.choices")?, get("structure.agreements")?)?;
-        let mut maps = vec![DirectionMap::from_matrix(get("structure.map.0")?.clone())];
-        let mut refiners = Vec::new();
-        while let Some(map) = tensors.get(&format!("structure.map.{}", maps.len())) {
-            let prefix = format!("structure.refiner.{}.", maps.len());
-            let own: Tensors = tensors
-                .iter()
-                .filter_map(|(name, value)| Some((name.strip_prefix(&prefix)?.to_string(), value.clone())))
-                .collect();
-            refiners.push(Refiner::from_tensors(&own)?);
-            maps.push(DirectionMap::from_matrix(map.clone()));
+        let part = |number: &f32| (*number > 0.0).then(|| *number as u32 - 1);
+        let part_of: Vec<Option<u32>> = get("structure.parts")?.as_slice().iter().map(part).collect();
+        if part_of.len() != bases.known.len() {
+            return Err(damaged());
         }
-        Ok(FittedStructure { bases, choices, maps, refiners })
+        let first = DirectionMap::from_matrix(get("structure.map")?.clone());
+        let mut rounds: Vec<Round> = Vec::new();
+        while let Some(round) = round(tensors, rounds.len() + 1)? {
+            rounds.push(round);
+        }
+        Ok(FittedStructure { bases, choices, first, part_of, rounds })
     }
 }
 
+fn prefix(round: usize, part: usize) -> String {
+    format!("structure.round.{round}.{part}.")
+}
+
+fn round(tensors: &Tensors, round: usize) -> Result<Option<Round>> {
+    let mut parts = Vec::new();
+    while let Some(map) = tensors.get(&format!("{}map", prefix(round, parts.len() + 1))) {
+        let prefix = prefix(round, parts.len() + 1);
+        let own: Tensors = tensors
+            .iter()
+            .filter_map(|(name, value)| Some((name.strip_prefix(&prefix)?.to_string(), value.clone())))
+            .collect();
+        parts.push((Refiner::from_tensors(&own)?, DirectionMap::from_matrix(map.clone())));
+    }
+    Ok((!parts.is_empty()).then_some(Round { parts }))
+}
+
+fn damaged() -> Error {
+    Error::data("the choices of the structure are damaged", "train again")
+}
+
 fn choices(numbers: &Mat, agreements: &Mat) -> Result<Choices> {
-    let damaged = || Error::data("the choices of the structure are damaged", "train again");
     let [views, threshold, top_k, bootstrap, vote] = *numbers.as_slice() else { return Err(damaged()) };
     let pairs = agreements.as_slice().chunks_exact(2);
     let agreements = pairs.map(|pair| Some((of_code(pair[0])?, pair[1]))).collect::<Option<Vec<_>>>();

@@ -38,7 +38,7 @@ impl Trust {
         let (one, two) = (given.apply(&own), given.apply(&given.apply(&own)));
         let accuracy = |parts: &[&Mat]| {
             let rows: Vec<Mat> = parts.iter().map(|part| part.select_rows(&train.nodes)).collect();
-            leave_one_out_accuracy(&side_by_side(&rows), &train.classes, num_classes)
+            leave_one_out_accuracy(&Mat::side_by_side(&rows), &train.classes, num_classes)
         };
         Trust { without: accuracy(&[&own, &latent]), with: accuracy(&[&own, &latent, &one, &two]) }
     }
@@ -54,22 +54,7 @@ fn leading_columns(parts: &[&Mat]) -> Mat {
         let columns = part.cols().min(COLUMNS);
         Mat::from_fn(part.rows(), columns, |row, col| part.get(row, col))
     };
-    side_by_side(&parts.iter().map(cut).collect::<Vec<_>>())
-}
-
-fn side_by_side(parts: &[Mat]) -> Mat {
-    let width = parts.iter().map(Mat::cols).sum();
-    let rows = parts.first().map_or(0, Mat::rows);
-    let mut out = Mat::scratch(rows, width);
-    for row in 0..rows {
-        let mut rest = out.row_mut(row);
-        for part in parts {
-            let (here, after) = rest.split_at_mut(part.cols());
-            here.copy_from_slice(part.row(row));
-            rest = after;
-        }
-    }
-    out
+    Mat::side_by_side(&parts.iter().map(cut).collect::<Vec<_>>())
 }
 
 /// Share of the rows whose class the ridge classifier of all other rows finds.
