@@ -19,7 +19,7 @@ pub use eigen::{EigenOptions, Eigenpairs, SymmetricOperator, leading_eigenpairs}
 pub use gemm::{matmul, matmul_nt, matmul_tn};
 pub use mat::{Mat, release_buffers};
 pub use ridge::{Ridge, hat_diagonal};
-pub use search::{neighbours, neighbours_between};
+pub use search::{neighbours, neighbours_of};
 pub use sparse::{Pattern, SparseMat};
 pub use spmm::{sddmm, spmm, spmm_t, transposed_values};
 pub use svd::{LinearMap, Svd, truncated_svd};

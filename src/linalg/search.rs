@@ -32,21 +32,21 @@ const GROUP: usize = 64;
 /// for unit rows are the cosines up to rounding. `f32::NEG_INFINITY` as threshold keeps every pair, so
 /// pass it only together with a `top_k`. A row with a NaN has no neighbours and is nobody's neighbour.
 pub fn neighbours(rows: &Mat, threshold: f32, top_k: Option<usize>) -> SparseMat {
-    neighbours_between(rows, rows, threshold, top_k, true)
+    search(rows, rows, threshold, top_k, |query| Some(query as u32))
 }
 
-/// Like [`neighbours`], from `queries [M, r]` to `base [N, r]`: the result is `[M, N]`.
-///
-/// With `exclude_same_index` query `i` never finds base row `i`, for queries that are the base itself.
-///
-/// # Panics
-/// When the rows of the two have different lengths.
-pub fn neighbours_between(
+/// Like [`neighbours`], for some of the rows only: the result is `[some.len(), N]`.
+pub fn neighbours_of(some: &[u32], rows: &Mat, threshold: f32, top_k: Option<usize>) -> SparseMat {
+    search(&rows.select_rows(some), rows, threshold, top_k, |query| Some(some[query]))
+}
+
+/// From `queries [M, r]` to `base [N, r]`; query `q` never finds base row `excluded(q)`.
+fn search(
     queries: &Mat,
     base: &Mat,
     threshold: f32,
     top_k: Option<usize>,
-    exclude_same_index: bool,
+    excluded: impl Fn(usize) -> Option<u32> + Sync,
 ) -> SparseMat {
     assert_eq!(queries.cols(), base.cols(), "queries and base have rows of one length");
     let strips: Vec<usize> = (0..queries.rows()).step_by(STRIP).collect();
@@ -55,9 +55,8 @@ pub fn neighbours_between(
         .map(|start| {
             let end = queries.rows().min(start + STRIP);
             let strip = view(queries).subrows(start, end - start);
-            let mut best: Vec<Best> = (start..end)
-                .map(|row| Best::new(threshold, top_k, exclude_same_index.then_some(row as u32)))
-                .collect();
+            let mut best: Vec<Best> =
+                (start..end).map(|row| Best::new(threshold, top_k, excluded(row))).collect();
             search_strip(strip, base, &mut best);
             best
         })
@@ -225,7 +224,7 @@ mod tests {
             top_k in proptest::option::of(0usize..40),
             skip in any::<bool>(),
         ) {
-            let found = neighbours_between(&queries, &base, threshold, top_k, skip);
+            let found = search(&queries, &base, threshold, top_k, |query| skip.then_some(query as u32));
             prop_assert_eq!(found, brute_force(&queries, &base, threshold, top_k, skip));
         }
     }
@@ -238,6 +237,15 @@ mod tests {
         for (threshold, top_k) in [(1.0, None), (f32::NEG_INFINITY, Some(10)), (0.9, Some(100))] {
             let found = neighbours(&rows, threshold, top_k);
             assert_eq!(found, brute_force(&rows, &rows, threshold, top_k, true), "{threshold} {top_k:?}");
+        }
+    }
+
+    #[test]
+    fn some_rows_find_what_all_find() {
+        let rows = Mat::from_fn(300, 5, |r, c| ((r * 37 + c * 101) as f32).sin() / 3.0);
+        let (all, some) = (neighbours(&rows, 0.1, Some(4)), neighbours_of(&[7, 290, 8], &rows, 0.1, Some(4)));
+        for (query, row) in [7, 290, 8].into_iter().enumerate() {
+            assert!(some.row(query).eq(all.row(row)), "{row}");
         }
     }
 
@@ -267,7 +275,7 @@ mod tests {
         assert_eq!(neighbours(&none, 0.5, Some(3)).pattern.nnz(), 0);
         let one = Mat::full(1, 4, 0.5);
         assert_eq!(neighbours(&one, 0.5, None).pattern.nnz(), 0);
-        assert_eq!(neighbours_between(&one, &none, 0.5, None, false).cols(), 0);
+        assert_eq!(neighbours_of(&[], &one, 0.5, None).rows(), 0);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use serde::Serialize;
 
 use crate::graph::{Graph, Labelled};
-use crate::linalg::{Mat, neighbours};
+use crate::linalg::{Mat, SparseMat, neighbours, neighbours_of};
 
 /// How many neighbours per node are considered.
 const TOP_K: [usize; 5] = [3, 5, 8, 12, 20];
@@ -30,32 +30,67 @@ pub struct Agreement {
     pub threshold: f32,
 }
 
-/// Measures directions `[n,r]` at the training nodes; fixed settings are kept, the others are searched.
-pub fn agreement(
-    directions: &Mat,
+/// What is given, and so not searched.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Given {
+    /// Neighbours per node.
+    pub top_k: Option<usize>,
+    /// Threshold.
+    pub threshold: Option<f32>,
+}
+
+/// Measures directions `[n,r]` at the training nodes.
+pub fn agreement(directions: &Mat, train: &Labelled, num_classes: usize, given: Given) -> Agreement {
+    let rows = directions.select_rows(&train.nodes);
+    let found = neighbours(&rows, f32::MIN_POSITIVE, Some(given.most()));
+    let ranked: Vec<_> = (0..rows.rows()).map(|node| ranked(&found, node, train)).collect();
+    best(&ranked, &train.classes, num_classes, given)
+}
+
+/// The same where the training nodes of each part ask in the directions of their part, `parts [n,r]`.
+pub fn agreement_in_parts(
+    parts: &[Mat],
+    part_of: &[Option<u32>],
     train: &Labelled,
     num_classes: usize,
-    top_k: Option<usize>,
-    threshold: Option<f32>,
+    given: Given,
 ) -> Agreement {
-    let rows = directions.select_rows(&train.nodes);
-    let most = TOP_K[TOP_K.len() - 1].max(top_k.unwrap_or(0));
-    let found = neighbours(&rows, f32::MIN_POSITIVE, Some(most));
-    let ranked: Vec<Vec<(u32, f32)>> = (0..rows.rows())
-        .map(|node| {
-            let mut row: Vec<(u32, f32)> =
-                found.row(node).map(|(other, weight)| (train.classes[other as usize], weight)).collect();
-            row.sort_by(|a, b| b.1.total_cmp(&a.1));
-            row
-        })
-        .collect();
-    let given_k = top_k.map(|k| [k]);
-    let given_threshold = threshold.map(|t| [t]);
+    let mut lists = vec![Vec::new(); train.nodes.len()];
+    for (part, directions) in (0u32..).zip(parts) {
+        let rows = directions.select_rows(&train.nodes);
+        let own = |node: u32| part_of[node as usize].unwrap_or(0) == part;
+        let places: Vec<u32> =
+            (0..).zip(&train.nodes).filter(|(_, node)| own(**node)).map(|(place, _)| place).collect();
+        let found = neighbours_of(&places, &rows, f32::MIN_POSITIVE, Some(given.most()));
+        for (query, &place) in places.iter().enumerate() {
+            lists[place as usize] = ranked(&found, query, train);
+        }
+    }
+    best(&lists, &train.classes, num_classes, given)
+}
+
+impl Given {
+    fn most(&self) -> usize {
+        TOP_K[TOP_K.len() - 1].max(self.top_k.unwrap_or(0))
+    }
+}
+
+/// Classes and weights of what a query found among the training nodes, nearest first.
+fn ranked(found: &SparseMat, query: usize, train: &Labelled) -> Vec<(u32, f32)> {
+    let mut row: Vec<(u32, f32)> =
+        found.row(query).map(|(other, weight)| (train.classes[other as usize], weight)).collect();
+    row.sort_by(|a, b| b.1.total_cmp(&a.1));
+    row
+}
+
+/// The settings under which the vote is best.
+fn best(ranked: &[Vec<(u32, f32)>], classes: &[u32], num_classes: usize, given: Given) -> Agreement {
+    let (given_k, given_threshold) = (given.top_k.map(|k| [k]), given.threshold.map(|t| [t]));
     let mut best =
-        Agreement { nearest: nearest_share(&ranked, &train.classes), vote: -1.0, top_k: 0, threshold: 0.0 };
+        Agreement { nearest: nearest_share(ranked, classes), vote: -1.0, top_k: 0, threshold: 0.0 };
     for &top_k in given_k.as_ref().map_or(&TOP_K[..], |k| &k[..]) {
         for &threshold in given_threshold.as_ref().map_or(&THRESHOLDS[..], |t| &t[..]) {
-            let vote = vote(&ranked, &train.classes, num_classes, top_k, threshold);
+            let vote = vote(ranked, classes, num_classes, top_k, threshold);
             // Of equals the stricter threshold: it keeps fewer edges.
             if vote >= best.vote && (vote > best.vote || top_k == best.top_k) {
                 best = Agreement { vote, top_k, threshold, ..best };
@@ -131,11 +166,11 @@ mod tests {
     fn rows_that_follow_the_classes_agree() {
         let train = labelled(&[0, 1, 0, 1, 0, 1, 0, 1]);
         let follow = Mat::from_fn(8, 2, |row, col| f32::from(u8::from(row % 2 == col)));
-        let found = agreement(&follow, &train, 2, None, None);
+        let found = agreement(&follow, &train, 2, Given::default());
         assert_eq!((found.nearest, found.vote, found.threshold), (1.0, 1.0, 0.9));
         let against = Mat::from_fn(8, 2, |row, col| f32::from(u8::from((row / 2) % 2 == col)));
-        assert!(agreement(&against, &train, 2, None, None).nearest < 0.5);
-        let none = agreement(&Mat::zeros(8, 2), &train, 2, Some(4), None);
+        assert!(agreement(&against, &train, 2, Given::default()).nearest < 0.5);
+        let none = agreement(&Mat::zeros(8, 2), &train, 2, Given { top_k: Some(4), threshold: None });
         assert_eq!((none.nearest, none.vote, none.top_k), (0.0, 0.0, 4));
     }
 

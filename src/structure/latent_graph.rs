@@ -6,7 +6,7 @@
 
 use crate::error::Result;
 use crate::graph::{Graph, Labels};
-use crate::linalg::{Mat, SparseMat, neighbours, neighbours_between};
+use crate::linalg::{Mat, SparseMat, neighbours, neighbours_of};
 
 /// Joins unit rows whose cosine is at least `threshold`, up to `top_k` from each node.
 pub fn latent_graph(directions: &Mat, threshold: f32, top_k: Option<usize>) -> Result<Graph> {
@@ -28,20 +28,9 @@ pub fn latent_graph_in_parts(
         let nodes: Vec<u32> =
             (0..part_of.len() as u32).filter(|&node| part_of[node as usize] == part).collect();
         let base = part.map_or(&together, |part| &parts[part as usize]);
-        // One more, for the node itself.
-        let found = neighbours_between(
-            &base.select_rows(&nodes),
-            base,
-            floor(threshold),
-            top_k.map(|k| k.saturating_add(1)),
-            false,
-        );
-        for (place, &node) in nodes.iter().enumerate() {
-            let mut others: Vec<(u32, f32)> = found.row(place).filter(|(other, _)| *other != node).collect();
-            others.sort_by(|a, b| b.1.total_cmp(&a.1));
-            others.truncate(top_k.unwrap_or(usize::MAX));
-            edges
-                .extend(others.into_iter().map(|(other, weight)| (node.min(other), node.max(other), weight)));
+        let found = neighbours_of(&nodes, base, floor(threshold), top_k);
+        for (query, &node) in nodes.iter().enumerate() {
+            edges.extend(found.row(query).map(|(other, weight)| (node.min(other), node.max(other), weight)));
         }
     }
     // Of an edge that both ends chose, the heavier mention comes first and is kept.

@@ -12,7 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::agreement::{Agreement, advantage, agreement};
+use super::agreement::{Agreement, Given, advantage, agreement, agreement_in_parts};
 use super::known::KnownNodes;
 use super::latent_graph::{blend, latent_graph, latent_graph_in_parts};
 use super::low_rank::DirectionMap;
@@ -45,8 +45,11 @@ pub struct StructureConfig {
     pub threshold: Auto<f32>,
     /// Neighbours kept per node, or `auto`; 0 keeps all that reach the threshold.
     pub top_k: Auto<usize>,
-    /// Refinement rounds; 0 uses the latent graph as it was induced.
+    /// Refinement rounds, at most; 0 uses the latent graph as it was induced.
     pub rounds: usize,
+    /// Whether a round is kept only if the vote of the latent neighbours gets more training nodes right than
+    /// before it.
+    pub rounds_must_pay: bool,
     /// Share of the given graph in a refined one (the paper's ζ), 0..=1, or `auto`.
     pub bootstrap: Auto<f32>,
     /// The refiner.
@@ -89,6 +92,7 @@ impl Default for StructureConfig {
             threshold: Auto::CHOOSE,
             top_k: Auto::CHOOSE,
             rounds: 2,
+            rounds_must_pay: true,
             bootstrap: Auto::CHOOSE,
             refiner: RefinerConfig::default(),
         }
@@ -145,13 +149,22 @@ impl StructureConfig {
         let part_of = parts(learn, self.refiner.folds, derive(seed, &[0]));
         let mut fitted = FittedStructure { bases, choices, first, part_of, rounds: Vec::new() };
         let rows = inputs.rows(fitted.choices.views);
-        let mut latent = fitted.choices.join(&fitted.first.directions(&rows))?;
+        let mut latent = fitted.choices.joins[0].graph(&fitted.first.directions(&rows))?;
         fitted.choices.bootstrap = self.bootstrap.given().unwrap_or_else(|| share_of_given(&latent, learn));
         let mut rounds = vec![latent.clone()];
         for round in 1..=self.rounds {
             let stage = Stage { round, seed: derive(seed, &[round as u64]) };
             let learned = self.refine(&stage, &latent, &rows, &fitted.part_of, learn, session)?;
-            latent = fitted.choices.refined(&learned, learn.graph, &latent, &rows, &fitted.part_of)?;
+            let directions = learned.directions(&latent, &rows);
+            let found = self.agreement_in_parts(&directions, &fitted.part_of, learn);
+            let before = fitted.choices.joins[fitted.choices.joins.len() - 1].vote;
+            if self.rounds_must_pay && found.vote <= before {
+                fitted.choices.declined = Some(found.vote);
+                break;
+            }
+            let join = self.join(&found);
+            latent = join.blended(&directions, &fitted.part_of, learn.graph, fitted.choices.bootstrap)?;
+            fitted.choices.joins.push(join);
             fitted.rounds.push(learned);
             rounds.push(latent.clone());
         }
@@ -197,11 +210,10 @@ impl StructureConfig {
             let map = self.directions(&rows, learn.num_classes);
             let found = self.agreement(&map.directions(&rows), learn);
             agreements.push((views, found.nearest));
-            if best.as_ref().is_none_or(|(best, _)| found.vote > best.vote) {
-                let top_k = if self.top_k.given() == Some(0) { 0 } else { found.top_k };
-                let (threshold, vote) = (found.threshold, found.vote);
+            if best.as_ref().is_none_or(|(best, _)| found.vote > best.joins[0].vote) {
+                let joins = vec![self.join(&found)];
                 let choices =
-                    Choices { views, threshold, top_k, bootstrap: 0.0, vote, agreements: Vec::new() };
+                    Choices { views, joins, bootstrap: 0.0, agreements: Vec::new(), declined: None };
                 best = Some((choices, map));
             }
         }
@@ -215,9 +227,22 @@ impl StructureConfig {
     }
 
     fn agreement(&self, directions: &Mat, learn: &Learn<'_>) -> Agreement {
+        agreement(directions, learn.labelled, learn.num_classes, self.given(learn))
+    }
+
+    fn agreement_in_parts(&self, parts: &[Mat], part_of: &[Option<u32>], learn: &Learn<'_>) -> Agreement {
+        agreement_in_parts(parts, part_of, learn.labelled, learn.num_classes, self.given(learn))
+    }
+
+    fn given(&self, learn: &Learn<'_>) -> Given {
         // Without a cap, all that reach the threshold vote.
         let top_k = self.top_k.given().map(|k| if k == 0 { learn.labelled.nodes.len() } else { k });
-        agreement(directions, learn.labelled, learn.num_classes, top_k, self.threshold.given())
+        Given { top_k, threshold: self.threshold.given() }
+    }
+
+    fn join(&self, found: &Agreement) -> Join {
+        let top_k = if self.top_k.given() == Some(0) { 0 } else { found.top_k };
+        Join { top_k, threshold: found.threshold, vote: found.vote }
     }
 }
 
@@ -301,65 +326,82 @@ impl Inputs {
 pub struct Choices {
     /// What the inducer looks at.
     pub views: Views,
-    /// The threshold of the latent graph.
-    pub threshold: f32,
-    /// Neighbours per node; 0 for all.
-    pub top_k: usize,
+    /// How each round joins nodes, round 0 first.
+    pub joins: Vec<Join>,
     /// Share of the given graph in a refined one.
     pub bootstrap: f32,
-    /// Share of the training nodes whose class the vote of their neighbours finds, 0..=1.
-    pub vote: f32,
     /// Of the candidates, the share of the five nearest training nodes that share the class, 0..=1.
     pub agreements: Vec<(Views, f32)>,
+    /// The vote after a round that was not kept, since it was no better than before.
+    pub declined: Option<f32>,
+}
+
+/// How a round joins nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Join {
+    /// Neighbours per node; 0 for all.
+    pub top_k: usize,
+    /// The least cosine of two neighbours.
+    pub threshold: f32,
+    /// Share of the training nodes whose class the vote of their neighbours finds, 0..=1.
+    pub vote: f32,
 }
 
 impl Choices {
     /// What was chosen, in words.
     pub fn in_words(&self) -> Vec<String> {
-        let percent = |share: f32| format!("{:.0} %", 100.0 * share);
         let agreements: Vec<String> = self
             .agreements
             .iter()
-            .map(|(views, share)| format!("{} {}", views.name(), percent(*share)))
+            .map(|(views, share)| format!("{} {:.0} %", views.name(), 100.0 * share))
             .collect();
-        let cap = if self.top_k == 0 { "all".into() } else { self.top_k.to_string() };
-        vec![
-            format!(
-                "views: {}; of the nearest latent neighbours of training nodes share the class: {}",
-                self.views.name(),
-                agreements.join(", ")
-            ),
-            format!(
-                "latent graph: {cap} nearest per node, cosine at least {}; share of the given graph in it {:.2}",
-                self.threshold, self.bootstrap
-            ),
-        ]
+        let mut words = vec![format!(
+            "views: {}; of the nearest latent neighbours of training nodes share the class: {}",
+            self.views.name(),
+            agreements.join(", ")
+        )];
+        for (round, join) in self.joins.iter().enumerate() {
+            let cap = if join.top_k == 0 { "all".into() } else { join.top_k.to_string() };
+            words.push(format!(
+                "round {round}: {cap} nearest per node, cosine at least {}; their vote finds {:.1} % of the \
+                 training nodes",
+                join.threshold,
+                100.0 * join.vote
+            ));
+        }
+        if let Some(vote) = self.declined {
+            words.push(format!(
+                "round {} was not kept: its vote finds {:.1} %",
+                self.joins.len(),
+                100.0 * vote
+            ));
+        }
+        if self.joins.len() > 1 {
+            words.push(format!("share of the given graph in the refined one: {:.2}", self.bootstrap));
+        }
+        words
     }
+}
 
+impl Join {
     fn cap(&self) -> Option<usize> {
         (self.top_k > 0).then_some(self.top_k)
     }
 
-    fn join(&self, directions: &Mat) -> Result<Graph> {
+    fn graph(&self, directions: &Mat) -> Result<Graph> {
         latent_graph(directions, self.threshold, self.cap())
     }
 
-    /// The latent graph after another round.
-    fn refined(
+    /// The latent graph of a refined round, `ζA + (1-ζ)S`.
+    fn blended(
         &self,
-        round: &Round,
-        given: &Graph,
-        latent: &Graph,
-        rows: &Mat,
+        parts: &[Mat],
         part_of: &[Option<u32>],
+        given: &Graph,
+        bootstrap: f32,
     ) -> Result<Graph> {
-        let directions: Vec<Mat> = round
-            .parts
-            .iter()
-            .map(|(refiner, map)| map.directions(&unit(refiner.embed(latent, rows))))
-            .collect();
-        let joined = latent_graph_in_parts(&directions, part_of, self.threshold, self.cap())?;
-        blend(given, &joined, self.bootstrap)
+        let joined = latent_graph_in_parts(parts, part_of, self.threshold, self.cap())?;
+        blend(given, &joined, bootstrap)
     }
 }
 
@@ -414,6 +456,15 @@ pub(super) struct Round {
     pub(super) parts: Vec<(Refiner, DirectionMap)>,
 }
 
+impl Round {
+    /// The directions of each part, `[n,r]`, from the structure before this round.
+    fn directions(&self, latent: &Graph, rows: &Mat) -> Vec<Mat> {
+        let of =
+            |(refiner, map): &(Refiner, DirectionMap)| map.directions(&unit(refiner.embed(latent, rows)));
+        self.parts.iter().map(of).collect()
+    }
+}
+
 /// The latent structure of one graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Structure {
@@ -443,10 +494,11 @@ impl FittedStructure {
         let rows = inputs.rows(self.choices.views);
         let part_of: Vec<Option<u32>> =
             known.iter().map(|known| known.and_then(|node| self.part_of[node as usize])).collect();
-        let mut latent = self.choices.join(&self.first.directions(&rows))?;
+        let Choices { joins, bootstrap, .. } = &self.choices;
+        let mut latent = joins[0].graph(&self.first.directions(&rows))?;
         let mut rounds = vec![latent.clone()];
-        for round in &self.rounds {
-            latent = self.choices.refined(round, graph, &latent, &rows, &part_of)?;
+        for (round, join) in self.rounds.iter().zip(&joins[1..]) {
+            latent = join.blended(&round.directions(&latent, &rows), &part_of, graph, *bootstrap)?;
             rounds.push(latent.clone());
         }
         Ok(Structure { inputs, rounds })

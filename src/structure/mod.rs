@@ -18,6 +18,6 @@ pub mod self_expression;
 pub mod views;
 
 pub use auto::Auto;
-pub use learner::{Choices, FittedStructure, Learn, Structure, StructureConfig, Views};
+pub use learner::{Choices, FittedStructure, Join, Learn, Structure, StructureConfig, Views};
 pub use refiner::{Constraint, RefinerConfig};
 pub use self_expression::SelfExpression;

@@ -450,7 +450,7 @@ mod tests {
             let vote = |rows: &Mat| {
                 let mut unit = rows.clone();
                 super::super::views::to_unit_rows(&mut unit);
-                super::super::agreement::agreement(&unit, &labelled, 2, None, None).nearest
+                super::super::agreement::agreement(&unit, &labelled, 2, Default::default()).nearest
             };
             let (before, after) = (vote(&rows), vote(&refiner.embed(dataset.graph(), &rows)));
             assert!(after > before + 0.1, "{constraint:?}: {before} {after}");

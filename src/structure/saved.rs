@@ -1,7 +1,7 @@
 //! A learned structure as named tensors, and back.
 
 use super::known::KnownNodes;
-use super::learner::{Bases, Choices, FittedStructure, Round, Views};
+use super::learner::{Bases, Choices, FittedStructure, Join, Round, Views};
 use super::low_rank::DirectionMap;
 use super::refiner::Refiner;
 use super::views::{Basis, View};
@@ -12,8 +12,10 @@ use crate::training::Tensors;
 impl FittedStructure {
     /// Everything that [`FittedStructure::from_tensors`] needs.
     pub fn tensors(&self) -> Tensors {
-        let Choices { views, threshold, top_k, bootstrap, vote, agreements } = &self.choices;
-        let numbers = [code(*views), *threshold, *top_k as f32, *bootstrap, *vote];
+        let Choices { views, joins, bootstrap, agreements, declined } = &self.choices;
+        let numbers = [code(*views), *bootstrap, declined.unwrap_or(f32::NAN)];
+        let joins: Vec<f32> =
+            joins.iter().flat_map(|join| [join.top_k as f32, join.threshold, join.vote]).collect();
         let agreements: Vec<f32> =
             agreements.iter().flat_map(|(views, share)| [code(*views), *share]).collect();
         let part_of: Vec<f32> =
@@ -24,6 +26,7 @@ impl FittedStructure {
             ("structure.basis.profiles".into(), self.bases.profiles.directions().clone()),
             ("structure.choices".into(), Mat::from_slice(1, numbers.len(), &numbers)),
             ("structure.agreements".into(), Mat::from_slice(agreements.len() / 2, 2, &agreements)),
+            ("structure.joins".into(), Mat::from_slice(joins.len() / 3, 3, &joins)),
             ("structure.map".into(), self.first.matrix().clone()),
             // Parts are counted from 1; 0 is a node of none.
             ("structure.parts".into(), Mat::column(&part_of)),
@@ -52,7 +55,8 @@ impl FittedStructure {
             features: basis(View::Features, "structure.basis.features")?,
             profiles: basis(View::Adjacency, "structure.basis.profiles")?,
         };
-        let choices = choices(get("structure.choices")?, get("structure.agreements")?)?;
+        let choices =
+            choices(get("structure.choices")?, get("structure.joins")?, get("structure.agreements")?)?;
         let part = |number: &f32| (*number > 0.0).then(|| *number as u32 - 1);
         let part_of: Vec<Option<u32>> = get("structure.parts")?.as_slice().iter().map(part).collect();
         if part_of.len() != bases.known.len() {
@@ -62,6 +66,9 @@ impl FittedStructure {
         let mut rounds: Vec<Round> = Vec::new();
         while let Some(round) = round(tensors, rounds.len() + 1)? {
             rounds.push(round);
+        }
+        if choices.joins.len() != rounds.len() + 1 {
+            return Err(damaged());
         }
         Ok(FittedStructure { bases, choices, first, part_of, rounds })
     }
@@ -88,17 +95,18 @@ fn damaged() -> Error {
     Error::data("the choices of the structure are damaged", "train again")
 }
 
-fn choices(numbers: &Mat, agreements: &Mat) -> Result<Choices> {
-    let [views, threshold, top_k, bootstrap, vote] = *numbers.as_slice() else { return Err(damaged()) };
+fn choices(numbers: &Mat, joins: &Mat, agreements: &Mat) -> Result<Choices> {
+    let [views, bootstrap, declined] = *numbers.as_slice() else { return Err(damaged()) };
+    let joins = joins.as_slice().chunks_exact(3);
+    let joins = joins.map(|join| Join { top_k: join[0] as usize, threshold: join[1], vote: join[2] });
     let pairs = agreements.as_slice().chunks_exact(2);
     let agreements = pairs.map(|pair| Some((of_code(pair[0])?, pair[1]))).collect::<Option<Vec<_>>>();
     Ok(Choices {
         views: of_code(views).ok_or_else(damaged)?,
-        threshold,
-        top_k: top_k as usize,
+        joins: joins.collect(),
         bootstrap,
-        vote,
         agreements: agreements.ok_or_else(damaged)?,
+        declined: Some(declined).filter(|vote| vote.is_finite()),
     })
 }
 

@@ -25,6 +25,9 @@ use trust::Trust;
 pub struct LhsConfig {
     /// Width of a node's own code, for its features and for its profile each, 1 or more.
     pub hidden: usize,
+    /// Encoders that learn on the same structure from different starts, and whose probabilities are averaged, 1
+    /// or more.
+    pub members: usize,
     /// Hops over the latent graph, 0 or more.
     pub latent_hops: usize,
     /// Hops over the given graph, 0 or more, or `auto`.
@@ -49,6 +52,7 @@ impl Default for LhsConfig {
     fn default() -> Self {
         LhsConfig {
             hidden: 64,
+            members: 3,
             latent_hops: 2,
             given_hops: Auto::CHOOSE,
             profile: true,
@@ -69,7 +73,8 @@ pub struct FittedLhs {
     structure: FittedStructure,
     trust: Trust,
     channels: Channels,
-    parameters: Parameters,
+    /// One set per member.
+    members: Vec<Parameters>,
 }
 
 impl LhsConfig {
@@ -96,6 +101,7 @@ impl LhsConfig {
 impl ModelConfig for LhsConfig {
     fn validate(&self) -> Result<()> {
         settings::at_least_one("hidden", self.hidden)?;
+        settings::at_least_one("members", self.members)?;
         settings::share_below_one("input_dropout", self.input_dropout)?;
         settings::share_below_one("dropout", self.dropout)?;
         self.structure.validate("structure")?;
@@ -116,11 +122,17 @@ impl ModelConfig for LhsConfig {
         release_buffers();
         let trust = Trust::measure(task.graph, &structure, &task.train, task.num_classes);
         let channels = self.channels(task, &structure, &trust);
-        let mut parameters = encoder::parameters(&channels, self.hidden, task.num_classes, seed);
         let network = Encoder::new(self, channels, task.graph, task.features, &structure);
         let objective = Supervised::on(&network, &task.train, &task.val);
-        train("classifier", &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
-        Ok(Box::new(FittedLhs { config: self.clone(), structure: fitted, trust, channels, parameters }))
+        let mut member = |number: usize| {
+            let seed = derive(seed, &[1, number as u64]);
+            let mut parameters = encoder::parameters(&channels, self.hidden, task.num_classes, seed);
+            let stage = format!("classifier-{}", number + 1);
+            train(&stage, &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
+            Ok(parameters)
+        };
+        let members = (0..self.members).map(&mut member).collect::<Result<_>>()?;
+        Ok(Box::new(FittedLhs { config: self.clone(), structure: fitted, trust, channels, members }))
     }
 }
 
@@ -129,7 +141,13 @@ impl NodeClassifier for FittedLhs {
         settings::same_columns(features, self.channels.features)?;
         let structure = self.structure.apply(graph, features)?;
         let network = Encoder::new(&self.config, self.channels, graph, features, &structure);
-        Ok(probabilities(&network, &self.parameters.constants()))
+        let scale = 1.0 / self.members.len() as f32;
+        let mut mean = Mat::zeros(graph.num_nodes(), self.num_classes());
+        for member in &self.members {
+            let found = probabilities(&network, &member.constants());
+            mean.as_mut_slice().iter_mut().zip(found.as_slice()).for_each(|(sum, p)| *sum += scale * p);
+        }
+        Ok(mean)
     }
 
     fn tensors(&self) -> Tensors {
@@ -138,8 +156,10 @@ impl NodeClassifier for FittedLhs {
         let numbers = [without, with, latent_hops as f32, given_hops as f32];
         let mut tensors = self.structure.tensors();
         tensors.insert("channels".into(), Mat::from_slice(1, numbers.len(), &numbers));
-        let encoder = self.parameters.tensors();
-        tensors.extend(encoder.into_iter().map(|(name, value)| (format!("encoder.{name}"), value)));
+        for (number, member) in (1..).zip(&self.members) {
+            let encoder = member.tensors().into_iter();
+            tensors.extend(encoder.map(|(name, value)| (format!("encoder.{number}.{name}"), value)));
+        }
         tensors
     }
 
@@ -162,27 +182,38 @@ impl NodeClassifier for FittedLhs {
 }
 
 impl FittedLhs {
+    fn num_classes(&self) -> usize {
+        self.members[0].tensors().get("head.bias").map_or(0, Mat::cols)
+    }
+
     fn restore(config: LhsConfig, tensors: &Tensors) -> Result<Self> {
         let damaged = || Error::data("the weights are not those of an lhs model", "train again");
         let structure = FittedStructure::from_tensors(tensors)?;
-        let encoder: Tensors = tensors
-            .iter()
-            .filter_map(|(name, value)| Some((name.strip_prefix("encoder.")?.to_string(), value.clone())))
-            .collect();
+        let encoder = |number: usize| -> Tensors {
+            let prefix = format!("encoder.{number}.");
+            let own =
+                |(name, value): (&String, &Mat)| Some((name.strip_prefix(&prefix)?.into(), value.clone()));
+            tensors.iter().filter_map(own).collect()
+        };
+        let first = encoder(1);
         let numbers = tensors.get("channels").ok_or_else(damaged)?;
         let [without, with, latent_hops, given_hops] = *numbers.as_slice() else { return Err(damaged()) };
-        let rows = |name: &str| encoder.get(name).map_or(0, Mat::rows);
+        let rows = |name: &str| first.get(name).map_or(0, Mat::rows);
         let channels = Channels {
             features: rows("features.weight"),
             profile: rows("profile.weight"),
             latent_hops: latent_hops as usize,
             given_hops: given_hops as usize,
-            target: encoder.get("decoder.bias").map_or(0, Mat::cols),
+            target: first.get("decoder.bias").map_or(0, Mat::cols),
         };
-        let classes = encoder.get("head.bias").ok_or_else(damaged)?.cols();
-        let mut parameters = encoder::parameters(&channels, config.hidden, classes, 0);
-        parameters.restore(&encoder)?;
-        Ok(FittedLhs { config, structure, trust: Trust { without, with }, channels, parameters })
+        let classes = first.get("head.bias").ok_or_else(damaged)?.cols();
+        let member = |number: usize| {
+            let mut parameters = encoder::parameters(&channels, config.hidden, classes, 0);
+            parameters.restore(&encoder(number))?;
+            Ok(parameters)
+        };
+        let members = (1..=config.members).map(member).collect::<Result<_>>()?;
+        Ok(FittedLhs { config, structure, trust: Trust { without, with }, channels, members })
     }
 }
 
