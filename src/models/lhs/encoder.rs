@@ -8,8 +8,8 @@
 //! Averages and weights commute, so the code is first multiplied by all weights and then travels as a few
 //! columns, `H W₀ + S (H W₁ + S (H W₂)) + …`: the hops cost next to nothing, and no code of all channels is stored.
 //!
-//! Beside it, a share θ of the nodes is masked (their own code replaced by a learned token), their codes are masked
-//! again, and a graph convolution over the latent graph must restore what they look like: the loss is the scaled
+//! Beside it, a share θ of the nodes is masked (their own code replaced by a learned token), short codes over the
+//! latent graph alone are masked again, and a graph convolution must restore what the nodes look like: the loss is the scaled
 //! cosine error `mean (1 - cos)^γ` over the masked nodes. Its target are the rows of the views, not the bare
 //! features: a tenth of the columns, and nearly the same cosines.
 //! Cost per epoch: `O(nnz(X) h + n d h + n w c)` and `O(edges c)` per hop for `c` columns; reconstruction adds a
@@ -25,9 +25,12 @@ use crate::autograd::{Sparse, Var};
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::Mat;
-use crate::linalg::random::{derive, generator, glorot};
+use crate::linalg::random::{derive, generator, glorot, hash};
 use crate::structure::Structure;
 use crate::training::{Input, Network, Parameters, dropout_before};
+
+/// Width of the codes that the decoder reads: a bottleneck, and a third of the cost of the head's.
+const DECODED: usize = 32;
 
 /// The masked autoencoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,12 +87,6 @@ pub struct Channels {
     pub target: usize,
 }
 
-impl Channels {
-    fn count(&self) -> usize {
-        1 + self.latent_hops + self.given_hops
-    }
-}
-
 /// Fresh weights.
 pub fn parameters(channels: &Channels, hidden: usize, classes: usize, seed: u64) -> Parameters {
     let mut rng = generator(seed, 0);
@@ -102,13 +99,14 @@ pub fn parameters(channels: &Channels, hidden: usize, classes: usize, seed: u64)
             width += hidden;
         }
     }
-    let count = channels.count();
+    let count = 1 + channels.latent_hops + channels.given_hops;
     parameters.weight("head.weight", glorot(&mut rng, width, count * classes));
     parameters.bias("head.bias", Mat::zeros(1, classes));
     if channels.target > 0 {
         parameters.bias("token", Mat::zeros(1, width));
-        parameters.weight("decoder.code", glorot(&mut rng, width, count * hidden));
-        parameters.weight("decoder.weight", glorot(&mut rng, hidden, channels.target));
+        let columns = (1 + channels.latent_hops) * DECODED;
+        parameters.weight("decoder.code", glorot(&mut rng, width, columns));
+        parameters.weight("decoder.weight", glorot(&mut rng, DECODED, channels.target));
         parameters.bias("decoder.bias", Mat::zeros(1, channels.target));
     }
     parameters
@@ -177,27 +175,41 @@ impl<'a> Encoder<'a> {
         Var::concat_cols(&parts.iter().collect::<Vec<_>>())
     }
 
-    /// The codes of all channels times one weight matrix each, `[n,w] x [w, count*c] -> [n,c]`.
-    fn weighed(&self, own: &Var, weights: &Var) -> Var {
-        let all = own.matmul(weights); // [n, count*c]
-        let columns = all.cols() / self.channels.count();
+    /// The own code and what it becomes on its hops over some graphs, times one weight matrix each:
+    /// `[n,w] x [w, (1 + hops)*c] -> [n,c]`.
+    fn weighed(own: &Var, weights: &Var, graphs: &[(&Sparse, usize, f32)]) -> Var {
+        let all = own.matmul(weights); // [n, (1 + hops)*c]
+        let count = 1 + graphs.iter().map(|(_, hops, _)| hops).sum::<usize>();
+        let columns = all.cols() / count;
         let part = |channel: usize| all.slice_cols(channel * columns, columns);
         let mut sum = part(0);
         let mut first = 1;
-        for (graph, hops) in
-            [(&self.latent, self.channels.latent_hops), (&self.given, self.channels.given_hops)]
-        {
+        for (graph, hops, scale) in graphs {
             // From the farthest hop inwards: S (H W₁ + S (H W₂)).
             let travel = |far: Option<Var>, hop: usize| {
                 let here = part(first + hop);
                 Some(graph.matmul(&far.map_or(here.clone(), |far| far.add(&here))))
             };
-            if let Some(travelled) = (0..hops).rev().fold(None, travel) {
-                sum = sum.add(&travelled);
+            if *scale > 0.0
+                && let Some(travelled) = (0..*hops).rev().fold(None, travel)
+            {
+                sum = sum.add(&if *scale == 1.0 { travelled } else { travelled.scale(*scale) });
             }
             first += hops;
         }
         sum
+    }
+
+    /// The weight of a graph in a step: 0 when it is left out, and as much more in the others.
+    fn kept(&self, graph: u32, dropout_seed: Option<u64>) -> f32 {
+        let rate = self.config.channel_dropout;
+        match dropout_seed {
+            Some(seed) if rate > 0.0 => {
+                let drawn = f64::from(hash(derive(seed, &[3]), graph)) / 2f64.powi(32);
+                if drawn < f64::from(rate) { 0.0 } else { 1.0 / (1.0 - rate) }
+            }
+            _ => 1.0,
+        }
     }
 
     /// Where the head's parameters begin.
@@ -214,7 +226,11 @@ impl Network for Encoder<'_> {
         }
         let (rate, seed) = dropout_before(1, self.config.dropout, dropout_seed);
         let head = self.head();
-        self.weighed(&own.dropout(rate, seed), &parameters[head]).add_row(&parameters[head + 1])
+        let graphs = [
+            (&self.latent, self.channels.latent_hops, self.kept(0, dropout_seed)),
+            (&self.given, self.channels.given_hops, self.kept(1, dropout_seed)),
+        ];
+        Self::weighed(&own.dropout(rate, seed), &parameters[head], &graphs).add_row(&parameters[head + 1])
     }
 
     fn extra_loss(&self, parameters: &[Var], _scores: &Var, seed: u64) -> Option<Var> {
@@ -234,8 +250,8 @@ impl Network for Encoder<'_> {
             _ => self.own(parameters, Some(seed)),
         };
         let own = own.mul_col(&visible).add(&hidden.matmul(token)); // [n,w]
-        let codes = self.weighed(&own, code).mul_col(&visible); // [n,h], masked again
-        let spread = self.decoder.matmul(&codes); // [n,h]
+        let codes = Self::weighed(&own, code, &[(&self.latent, self.channels.latent_hops, 1.0)]);
+        let spread = self.decoder.matmul(&codes.mul_col(&visible)); // [n,e], masked again
         let target = Rc::new(self.target.select_rows(&masked));
         let restored = spread.gather_rows(&masked.into()).relu().matmul(weight).add_row(bias); // [masked,d]
         let error = restored.cosine_error(&target, settings.exponent);

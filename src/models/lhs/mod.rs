@@ -19,6 +19,9 @@ use crate::training::{Parameters, Session, Supervised, Tensors, TrainingConfig, 
 use encoder::{Channels, Encoder, ReconstructionConfig};
 use trust::Trust;
 
+/// Up to this many nodes, several members are worth their time.
+const FEW_NODES: usize = 5000;
+
 /// Settings of LHS.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -26,8 +29,8 @@ pub struct LhsConfig {
     /// Width of a node's own code, for its features and for its profile each, 1 or more.
     pub hidden: usize,
     /// Encoders that learn on the same structure from different starts, and whose probabilities are averaged, 1
-    /// or more.
-    pub members: usize,
+    /// or more, or `auto`: 3 on graphs of up to 5,000 nodes, where chance weighs most, 1 on larger ones.
+    pub members: Auto<usize>,
     /// Hops over the latent graph, 0 or more.
     pub latent_hops: usize,
     /// Hops over the given graph, 0 or more, or `auto`.
@@ -38,6 +41,9 @@ pub struct LhsConfig {
     pub input_dropout: f32,
     /// Share of the codes dropped while training, 0..1.
     pub dropout: f32,
+    /// How often, while training, all that comes over one of the two graphs is left out, 0..1: the other
+    /// channels learn to do without it.
+    pub channel_dropout: f32,
     /// Scale every row of features to sum 1.
     pub normalise_features: bool,
     /// The latent structure.
@@ -52,12 +58,13 @@ impl Default for LhsConfig {
     fn default() -> Self {
         LhsConfig {
             hidden: 64,
-            members: 3,
+            members: Auto::CHOOSE,
             latent_hops: 2,
             given_hops: Auto::CHOOSE,
             profile: true,
             input_dropout: 0.5,
-            dropout: 0.5,
+            dropout: 0.6,
+            channel_dropout: 0.2,
             normalise_features: false,
             structure: StructureConfig::default(),
             reconstruction: ReconstructionConfig::default(),
@@ -78,6 +85,11 @@ pub struct FittedLhs {
 }
 
 impl LhsConfig {
+    fn num_members(&self, graph: &Graph) -> usize {
+        let usual = if graph.num_nodes() <= FEW_NODES { 3 } else { 1 };
+        self.members.given().unwrap_or(usual)
+    }
+
     fn channels(&self, task: &Task<'_>, structure: &Structure, trust: &Trust) -> Channels {
         let hops = if trust.is_deserved() { 2 } else { 0 };
         Channels {
@@ -101,9 +113,10 @@ impl LhsConfig {
 impl ModelConfig for LhsConfig {
     fn validate(&self) -> Result<()> {
         settings::at_least_one("hidden", self.hidden)?;
-        settings::at_least_one("members", self.members)?;
+        settings::at_least_one("members", self.members.given().unwrap_or(1))?;
         settings::share_below_one("input_dropout", self.input_dropout)?;
         settings::share_below_one("dropout", self.dropout)?;
+        settings::share_below_one("channel_dropout", self.channel_dropout)?;
         self.structure.validate("structure")?;
         self.reconstruction.validate("reconstruction")?;
         self.training.validate("training")
@@ -131,7 +144,7 @@ impl ModelConfig for LhsConfig {
             train(&stage, &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
             Ok(parameters)
         };
-        let members = (0..self.members).map(&mut member).collect::<Result<_>>()?;
+        let members = (0..self.num_members(task.graph)).map(&mut member).collect::<Result<_>>()?;
         Ok(Box::new(FittedLhs { config: self.clone(), structure: fitted, trust, channels, members }))
     }
 }
@@ -212,7 +225,9 @@ impl FittedLhs {
             parameters.restore(&encoder(number))?;
             Ok(parameters)
         };
-        let members = (1..=config.members).map(member).collect::<Result<_>>()?;
+        let count =
+            (1..).take_while(|number| tensors.contains_key(&format!("encoder.{number}.head.bias"))).count();
+        let members = (1..=count).map(member).collect::<Result<_>>()?;
         Ok(FittedLhs { config, structure, trust: Trust { without, with }, channels, members })
     }
 }
@@ -232,11 +247,11 @@ pub const KIND: ModelKind = ModelKind {
             ("profile", SearchSpace::choice([true, false])),
             ("input_dropout", SearchSpace::Uniform(0.0, 0.8)),
             ("dropout", SearchSpace::Uniform(0.2, 0.8)),
+            ("channel_dropout", SearchSpace::Uniform(0.0, 0.5)),
             ("normalise_features", SearchSpace::choice([false, true])),
-            ("reconstruction.weight", SearchSpace::choice([0.0, 0.5])),
+            ("reconstruction.weight", SearchSpace::choice([0.0, 0.5, 1.0])),
             ("structure.directions_per_class", SearchSpace::choice([4, 8, 16])),
-            ("structure.rounds", SearchSpace::choice([1, 2])),
-            ("structure.refiner.pairwise_weight", SearchSpace::choice([0.1, 0.3, 1.0])),
+            ("structure.rounds", SearchSpace::choice([0, 1, 2])),
             ("training.learning_rate", SearchSpace::LogUniform(2e-3, 2e-2)),
             ("training.weight_decay", SearchSpace::LogUniform(1e-5, 3e-2)),
         ]
