@@ -10,7 +10,7 @@
 //! | [`graph`] | [`graph::Graph`], [`graph::Dataset`], splits, heterophily, normalisation, made-up graphs |
 //! | [`io`] | one file per format, and the download of public graphs |
 //! | [`training`] | the one training loop, and how it is watched, stopped and resumed |
-//! | [`structure`] | the latent structure: views, self-expression, low-rank filter, latent graph |
+//! | [`structure`] | the latent structure: views, self-expression, low-rank filter, latent graph, refiner |
 //! | [`models`] | [`models::NodeClassifier`], one file per model |
 //! | [`attacks`] | [`attacks::Attack`]: a graph in, an attacked graph and a record out, one file per attack |
 //! | [`eval`] | metrics, experiments over splits, attacks on trained models, run folders, tuning |
@@ -22,7 +22,7 @@
 //! use lhs::graph::synth::SynthConfig;
 //! use lhs::io::{LoadOptions, load, npz};
 //! use lhs::training::Session;
-//! use lhs::models::{ModelConfig, Task, gcn::GcnConfig};
+//! use lhs::models::{ModelConfig, Task, lhs::LhsConfig};
 //!
 //! # fn main() -> lhs::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
@@ -32,7 +32,7 @@
 //! let dataset = load(&file, &LoadOptions::default())?; // validated once, here
 //! let split = &dataset.splits()[0];
 //! let task = Task::new(&dataset, split)?; // has no test labels in it
-//! let model = GcnConfig::default().fit(&task, 0, &mut Session::default())?;
+//! let model = LhsConfig::default().fit(&task, 0, &mut Session::default())?;
 //! let probabilities = model.predict(dataset.graph(), dataset.features())?; // [nodes, classes]
 //!
 //! let classes = lhs::eval::metrics::predicted_classes(&probabilities);

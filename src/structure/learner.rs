@@ -369,6 +369,13 @@ impl Choices {
                 100.0 * join.vote
             ));
         }
+        if self.joins.iter().any(|join| join.vote == 0.0) {
+            words.push(
+                "no training node is alike enough to another: the latent graph is empty or says nothing; a lower \
+                 structure.threshold joins more"
+                    .into(),
+            );
+        }
         if let Some(vote) = self.declined {
             words.push(format!(
                 "round {} was not kept: its vote finds {:.1} %",

@@ -20,7 +20,7 @@ use encoder::{Channels, Encoder, ReconstructionConfig};
 use trust::Trust;
 
 /// Up to this many nodes, several members are worth their time.
-const FEW_NODES: usize = 5000;
+const FEW_NODES: usize = 10_000;
 
 /// Settings of LHS.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct LhsConfig {
     /// Width of a node's own code, for its features and for its profile each, 1 or more.
     pub hidden: usize,
     /// Encoders that learn on the same structure from different starts, and whose probabilities are averaged, 1
-    /// or more, or `auto`: 3 on graphs of up to 5,000 nodes, where chance weighs most, 1 on larger ones.
+    /// or more, or `auto`: 3 on graphs of up to 10,000 nodes, where chance weighs most, 1 on larger ones.
     pub members: Auto<usize>,
     /// Hops over the latent graph, 0 or more.
     pub latent_hops: usize,
@@ -68,7 +68,7 @@ impl Default for LhsConfig {
             normalise_features: false,
             structure: StructureConfig::default(),
             reconstruction: ReconstructionConfig::default(),
-            training: TrainingConfig::default(),
+            training: TrainingConfig { weight_decay: 1e-3, ..TrainingConfig::default() },
         }
     }
 }
