@@ -30,7 +30,8 @@ fn a_learned_structure_can_be_looked_at_and_taken_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     json(here, "data synth --out toy.npz --nodes 150 --num-splits 2");
-    let quick = "--set training.epochs=5 --set structure.refiner.epochs=2 --set structure.rounds_must_pay=false";
+    let quick =
+        "--set training.epochs=5 --set structure.refiner.epochs=2 --set structure.rounds_must_pay=false";
     let trained = json(here, &format!("train toy.npz --out run {quick}"));
     assert_eq!(trained["model"], "lhs", "the default model");
     assert!(trained["per_split"][0]["remarks"][0].as_str().unwrap().starts_with("views: "));

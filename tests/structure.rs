@@ -53,8 +53,11 @@ fn refinement_adds_homophily() {
         let Some(dataset) = real(graph) else { return };
         let split = &dataset.splits()[0];
         // The same neighbours per node in every round, so that only who they are can differ.
-        let config =
-            StructureConfig { top_k: Auto::Given(8), threshold: Auto::Given(0.0), ..StructureConfig::default() };
+        let config = StructureConfig {
+            top_k: Auto::Given(8),
+            threshold: Auto::Given(0.0),
+            ..StructureConfig::default()
+        };
         let (_, structure) = learned(&dataset, split, &config);
         assert!(structure.rounds.len() > 1, "the training labels are for it");
         let of = |latent: &Graph| {

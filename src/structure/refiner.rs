@@ -442,10 +442,16 @@ mod tests {
         let mut rows = glorot(&mut generator(5, 0), 120, 16);
         let labelled =
             Labelled { nodes: (0..120).collect(), classes: (0..120).map(|node| node % 2).collect() };
-        (0..120).for_each(|node| rows.row_mut(node)[3] = if node % 2 == 0 { 0.2 } else { -0.2 });
+        (0..120).for_each(|node| rows.row_mut(node)[3] = if node % 2 == 0 { 0.06 } else { -0.06 });
         let material = Material { structure: dataset.graph(), rows: &rows, labelled: &labelled };
         for constraint in [Constraint::Vote, Constraint::Pairs] {
-            let config = RefinerConfig { constraint, contrastive_weight: 0.0, ..RefinerConfig::default() };
+            let config = RefinerConfig {
+                constraint,
+                contrastive_weight: 0.0,
+                pairwise_temperature: 0.5,
+                epochs: 200,
+                ..RefinerConfig::default()
+            };
             let refiner = Refiner::fit("test", &material, &config, 1, &mut Session::default()).unwrap();
             let vote = |rows: &Mat| {
                 let mut unit = rows.clone();
