@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Test accuracy of the models on the nine graphs of the paper, ten fixed splits each, with the shipped settings.
 # Prints a Markdown table: mean ± standard deviation over the splits, in percent.
-# Usage: LHS_DATA=FOLDER benches/baselines.sh [MODEL…]      (default: mlp gcn)
+# Usage: LHS_DATA=FOLDER [GRAPHS="texas cora"] benches/baselines.sh [MODEL…]      (default: mlp gcn)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${LHS_DATA:?set LHS_DATA to the folder with the graphs}"
-graphs="texas cornell wisconsin chameleon squirrel actor cora citeseer pubmed"
+graphs=${GRAPHS:-texas cornell wisconsin chameleon squirrel actor cora citeseer pubmed}
 [ $# -gt 0 ] || set -- mlp gcn
 cargo build --release --quiet
 format='import json, sys

@@ -17,7 +17,7 @@ use crate::linalg::{Mat, release_buffers};
 use crate::structure::{Auto, FittedStructure, Learn, Structure, StructureConfig};
 use crate::training::{Parameters, Session, Supervised, Tensors, TrainingConfig, probabilities, train};
 use encoder::{Channels, Encoder, ReconstructionConfig};
-use trust::Trust;
+use trust::{Doors, Trust};
 
 /// Up to this many nodes, several members are worth their time.
 const FEW_NODES: usize = 10_000;
@@ -35,8 +35,8 @@ pub struct LhsConfig {
     pub latent_hops: usize,
     /// Hops over the given graph, 0 or more, or `auto`.
     pub given_hops: Auto<usize>,
-    /// Whether the encoder reads adjacency profiles.
-    pub profile: bool,
+    /// Whether the encoder reads adjacency profiles: `true`, `false` or `auto`.
+    pub profile: Auto<bool>,
     /// Share of the inputs dropped while training, 0..1.
     pub input_dropout: f32,
     /// Share of the codes dropped while training, 0..1.
@@ -61,7 +61,7 @@ impl Default for LhsConfig {
             members: Auto::CHOOSE,
             latent_hops: 2,
             given_hops: Auto::CHOOSE,
-            profile: true,
+            profile: Auto::CHOOSE,
             input_dropout: 0.5,
             dropout: 0.6,
             channel_dropout: 0.2,
@@ -85,18 +85,25 @@ pub struct FittedLhs {
 }
 
 impl LhsConfig {
+    /// The doors that are open to the given edges, and the accuracy of leaving out with them.
+    fn doors(&self, feature_columns: usize, trust: &Trust) -> (Doors, f32) {
+        // Without features, the profile is all there is.
+        let profile = if feature_columns == 0 { Some(true) } else { self.profile.given() };
+        trust.best(profile, self.given_hops.given().map(|hops| hops > 0))
+    }
+
     fn num_members(&self, graph: &Graph) -> usize {
         let usual = if graph.num_nodes() <= FEW_NODES { 3 } else { 1 };
         self.members.given().unwrap_or(usual)
     }
 
     fn channels(&self, task: &Task<'_>, structure: &Structure, trust: &Trust) -> Channels {
-        let hops = if trust.is_deserved() { 2 } else { 0 };
+        let doors = self.doors(task.features.dim(), trust).0;
         Channels {
             features: task.features.dim(),
-            profile: if self.profile { structure.inputs.profiles.cols() } else { 0 },
+            profile: if doors.profile { structure.inputs.profiles.cols() } else { 0 },
             latent_hops: self.latent_hops,
-            given_hops: self.given_hops.given().unwrap_or(hops),
+            given_hops: self.given_hops.given().unwrap_or(if doors.given { 2 } else { 0 }),
             target: if self.reconstruction.weight > 0.0 {
                 if task.features.dim() > 0 {
                     structure.inputs.features.cols()
@@ -164,9 +171,9 @@ impl NodeClassifier for FittedLhs {
     }
 
     fn tensors(&self) -> Tensors {
-        let Trust { without, with } = self.trust;
+        let [a, b, c, d] = self.trust.0;
         let Channels { latent_hops, given_hops, .. } = self.channels;
-        let numbers = [without, with, latent_hops as f32, given_hops as f32];
+        let numbers = [a, b, c, d, latent_hops as f32, given_hops as f32];
         let mut tensors = self.structure.tensors();
         tensors.insert("channels".into(), Mat::from_slice(1, numbers.len(), &numbers));
         for (number, member) in (1..).zip(&self.members) {
@@ -177,13 +184,14 @@ impl NodeClassifier for FittedLhs {
     }
 
     fn remarks(&self) -> Vec<String> {
-        let Trust { without, with } = self.trust;
         let mut remarks = self.structure.choices().in_words();
+        let (_, chosen) = self.config.doors(self.channels.features, &self.trust);
         remarks.push(format!(
-            "given graph: {} hops; training nodes right when left out: {:.1} % with it, {:.1} % without",
+            "given edges: {}, {} hops over them; training nodes right when left out: {:.1} %, without both {:.1} %",
+            if self.channels.profile > 0 { "profiles read" } else { "profiles not read" },
             self.channels.given_hops,
-            100.0 * with,
-            100.0 * without
+            100.0 * chosen,
+            100.0 * self.trust.0[0]
         ));
         remarks
     }
@@ -210,7 +218,7 @@ impl FittedLhs {
         };
         let first = encoder(1);
         let numbers = tensors.get("channels").ok_or_else(damaged)?;
-        let [without, with, latent_hops, given_hops] = *numbers.as_slice() else { return Err(damaged()) };
+        let [a, b, c, d, latent_hops, given_hops] = *numbers.as_slice() else { return Err(damaged()) };
         let rows = |name: &str| first.get(name).map_or(0, Mat::rows);
         let channels = Channels {
             features: rows("features.weight"),
@@ -228,7 +236,7 @@ impl FittedLhs {
         let count =
             (1..).take_while(|number| tensors.contains_key(&format!("encoder.{number}.head.bias"))).count();
         let members = (1..=count).map(member).collect::<Result<_>>()?;
-        Ok(FittedLhs { config, structure, trust: Trust { without, with }, channels, members })
+        Ok(FittedLhs { config, structure, trust: Trust([a, b, c, d]), channels, members })
     }
 }
 
@@ -244,7 +252,7 @@ pub const KIND: ModelKind = ModelKind {
             ("hidden", SearchSpace::choice([64, 128])),
             ("latent_hops", SearchSpace::choice([1, 2])),
             ("given_hops", SearchSpace::Choice(vec!["auto".into(), 0.into(), 1.into(), 2.into()])),
-            ("profile", SearchSpace::choice([true, false])),
+            ("profile", SearchSpace::Choice(vec!["auto".into(), true.into(), false.into()])),
             ("input_dropout", SearchSpace::Uniform(0.0, 0.8)),
             ("dropout", SearchSpace::Uniform(0.2, 0.8)),
             ("channel_dropout", SearchSpace::Uniform(0.0, 0.5)),
