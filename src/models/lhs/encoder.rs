@@ -9,7 +9,8 @@
 //! columns, `H W₀ + S (H W₁ + S (H W₂)) + …`: the hops cost next to nothing, and no code of all channels is stored.
 //!
 //! Beside it, a share θ of the nodes is masked (their own code replaced by a learned token), short codes over the
-//! latent graph alone are masked again, and a graph convolution must restore what the nodes look like: the loss is the scaled
+//! latent graph alone are masked again, and a graph convolution must restore what the nodes look like: the loss is the
+//! scaled
 //! cosine error `mean (1 - cos)^γ` over the masked nodes. Its target are the rows of the views, not the bare
 //! features: a tenth of the columns, and nearly the same cosines.
 //! Cost per epoch: `O(nnz(X) h + n d h + n w c)` and `O(edges c)` per hop for `c` columns; reconstruction adds a
@@ -29,7 +30,7 @@ use crate::linalg::random::{derive, generator, glorot, hash};
 use crate::structure::Structure;
 use crate::training::{Input, Network, Parameters, dropout_before};
 
-/// Width of the codes that the decoder reads: a bottleneck, and a third of the cost of the head's.
+/// Width of the codes that the decoder reads: narrow, since every training step pays for them.
 const DECODED: usize = 32;
 
 /// The masked autoencoder.
