@@ -132,7 +132,7 @@ fn train(
         let task = Task::new(dataset, split)?;
         let mut quiet = |_: &EpochRecord| {};
         let mut session =
-            Session { stop: Some(interrupt::flag()), on_epoch: Some(&mut quiet), checkpoints: None };
+            Session { stop: Some(interrupt::flag()), on_epoch: Some(&mut quiet), ..Session::default() };
         let model =
             config.fit(&task, split_seed(global.seed, number), &mut session).map_err(
                 |error| match error {

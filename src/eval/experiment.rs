@@ -18,7 +18,10 @@ use super::{memory, metrics, parallel};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
 use crate::models::{ModelConfig, ModelKind, NodeClassifier, Task};
-use crate::training::{CheckpointStore, EpochRecord, Session};
+use crate::training::{CheckpointStore, EpochRecord, Memo, Session};
+
+/// What is kept for other splits: results that need no labels, a handful at most.
+const SHARED_BY_SPLITS: usize = 8;
 
 /// What to run.
 pub struct Experiment<'a> {
@@ -107,8 +110,9 @@ impl Experiment<'_> {
         let started = Instant::now();
         self.dataset.check_trainable()?;
         let config = (self.kind.build)(self.settings)?;
+        let memo = Memo::holding(SHARED_BY_SPLITS);
         let per_split = parallel::map(self.splits.len(), self.threads, |cell| {
-            let result = self.split(config.as_ref(), &self.splits[cell])?;
+            let result = self.split(config.as_ref(), &self.splits[cell], &memo)?;
             self.watch.split(&result);
             Ok(result)
         })?;
@@ -127,10 +131,10 @@ impl Experiment<'_> {
         })
     }
 
-    fn split(&self, config: &dyn ModelConfig, split: &NumberedSplit) -> Result<SplitResult> {
+    fn split(&self, config: &dyn ModelConfig, split: &NumberedSplit, memo: &Memo) -> Result<SplitResult> {
         let NumberedSplit { number, split } = split;
         let Some(run) = self.run else {
-            let fitted = self.fit(config, *number, split, None)?;
+            let fitted = self.fit(config, *number, split, None, memo)?;
             return Ok(self.score(*number, split, &fitted)?.0);
         };
         if let Some(result) = run.result(*number)? {
@@ -138,7 +142,7 @@ impl Experiment<'_> {
         }
         let folder = run.split_folder(*number);
         fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
-        let fitted = self.fit(config, *number, split, Some(run))?;
+        let fitted = self.fit(config, *number, split, Some(run), memo)?;
         let (result, predictions) = self.score(*number, split, &fitted)?;
         let model = fitted.model.as_ref();
         run.finish(
@@ -154,6 +158,7 @@ impl Experiment<'_> {
         number: usize,
         split: &Split,
         run: Option<&RunFolder>,
+        memo: &Memo,
     ) -> Result<Fitted> {
         let task = Task::new(self.dataset, split).map_err(|error| in_split(error, number))?;
         let (curve, clock) = (Curve::default(), Stopwatch::start());
@@ -167,6 +172,7 @@ impl Experiment<'_> {
             stop: self.stop,
             on_epoch: Some(&mut on_epoch),
             checkpoints: checkpoints.as_mut().map(|store| store as &mut dyn CheckpointStore),
+            memo: Some(memo),
         };
         let model = config.fit(&task, split_seed(self.seed, number), &mut session)?;
         let seconds = clock.seconds();

@@ -90,7 +90,7 @@ impl Labels {
 }
 
 /// Nodes with their classes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Labelled {
     /// The nodes, ascending.
     pub nodes: Vec<u32>,

@@ -10,15 +10,19 @@
 //! as test nodes will. What was fitted on the way (bases, direction maps, refiners, the choices) is kept, so that [`FittedStructure::apply`] finds the
 //! structure of a graph with other edges or more nodes without learning again.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::agreement::{Agreement, Given, advantage, agreement, agreement_in_parts};
+use super::Auto;
 use super::known::KnownNodes;
 use super::latent_graph::{blend, latent_graph, latent_graph_in_parts};
 use super::low_rank::DirectionMap;
+use super::prepared::{Bases, Candidate, Inputs, directions};
 use super::refiner::{Material, Refiner, RefinerConfig};
-use super::views::{Basis, View, to_unit_rows};
-use super::{Auto, SelfExpression};
+use super::views::to_unit_rows;
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, Labelled};
 use crate::linalg::Mat;
@@ -120,18 +124,9 @@ impl StructureConfig {
         self.refiner.validate(&format!("{prefix}.refiner"))
     }
 
-    /// The rank of the low-rank filter, `8C + 1` by default, at most the width of the rows.
-    fn rank(&self, num_classes: usize, rows: &Mat) -> usize {
-        let most = rows.cols().min(rows.rows());
-        if self.directions_per_class == 0 {
-            most
-        } else {
-            (self.directions_per_class * num_classes + 1).min(most)
-        }
-    }
-
-    fn directions(&self, rows: &Mat, num_classes: usize) -> DirectionMap {
-        DirectionMap::fit(&SelfExpression::new(rows, self.ridge), self.rank(num_classes, rows))
+    /// The rank of the low-rank filter, `8C + 1` by default; 0 for all there are.
+    fn rank(&self, num_classes: usize) -> usize {
+        if self.directions_per_class == 0 { 0 } else { self.directions_per_class * num_classes + 1 }
     }
 
     /// Learns a structure from training labels.
@@ -142,14 +137,29 @@ impl StructureConfig {
         session: &mut Session<'_>,
     ) -> Result<(FittedStructure, Structure)> {
         self.validate("structure")?;
-        let bases = Bases::fit(learn.graph, learn.features, self.components);
-        let everybody: Vec<Option<u32>> = (0..learn.graph.num_nodes() as u32).map(Some).collect();
-        let inputs = bases.inputs(learn.graph, learn.features, &everybody);
-        let (choices, first) = self.choose(&inputs, learn)?;
+        let key = || {
+            let mut labels = DefaultHasher::new();
+            learn.labelled.hash(&mut labels);
+            format!("structure, seed {seed}, labels {:x}, {self:?}", labels.finish())
+        };
+        let found = session.shared(key, |session| self.learn(learn, seed, session))?;
+        Ok((*found).clone())
+    }
+
+    fn learn(
+        &self,
+        learn: &Learn<'_>,
+        seed: u64,
+        session: &mut Session<'_>,
+    ) -> Result<(FittedStructure, Structure)> {
+        let views = self.views(learn, session)?;
+        let (bases, inputs) = (Arc::clone(&views.0), Arc::clone(&views.1));
+        let (choices, first) = self.choose(&inputs, learn, session)?;
         let part_of = parts(learn, self.refiner.folds, derive(seed, &[0]));
-        let mut fitted = FittedStructure { bases, choices, first, part_of, rounds: Vec::new() };
+        let mut fitted =
+            FittedStructure { bases, choices, first: first.map.clone(), part_of, rounds: Vec::new() };
         let rows = inputs.rows(fitted.choices.views);
-        let mut latent = fitted.choices.joins[0].graph(&fitted.first.directions(&rows))?;
+        let mut latent = fitted.choices.joins[0].graph(&first.directions)?;
         fitted.choices.bootstrap = self.bootstrap.given().unwrap_or_else(|| share_of_given(&latent, learn));
         let mut rounds = vec![latent.clone()];
         for round in 1..=self.rounds {
@@ -191,39 +201,61 @@ impl StructureConfig {
             let name = format!("refiner-{}-{}", stage.round, part + 1);
             let refiner =
                 Refiner::fit(&name, &material, &self.refiner, derive(stage.seed, &[part as u64]), session)?;
-            let map = self.directions(&unit(refiner.embed(latent, rows)), learn.num_classes);
+            let embedded = unit(refiner.embed(latent, rows));
+            let map = directions(&embedded, self.ridge, self.rank(learn.num_classes));
             Ok((refiner, map))
         };
         Ok(Round { parts: (0..self.refiner.folds).map(one).collect::<Result<_>>()? })
     }
 
+    /// Both views of the training graph.
+    fn views(&self, learn: &Learn<'_>, session: &mut Session<'_>) -> Result<Arc<(Arc<Bases>, Arc<Inputs>)>> {
+        session.shared(
+            || format!("views, {} components", self.components),
+            |_| {
+                let bases = Bases::fit(learn.graph, learn.features, self.components);
+                let everybody: Vec<Option<u32>> = (0..learn.graph.num_nodes() as u32).map(Some).collect();
+                let inputs = bases.inputs(learn.graph, learn.features, &everybody);
+                Ok((Arc::new(bases), Arc::new(inputs)))
+            },
+        )
+    }
+
     /// The views whose directions the training nodes agree on best, with what suits them.
-    fn choose(&self, inputs: &Inputs, learn: &Learn<'_>) -> Result<(Choices, DirectionMap)> {
+    fn choose(
+        &self,
+        inputs: &Inputs,
+        learn: &Learn<'_>,
+        session: &mut Session<'_>,
+    ) -> Result<(Choices, Arc<Candidate>)> {
         let candidates: Vec<Views> = match self.views.given() {
             Some(views) => vec![views],
             None => Views::ALL.into_iter().filter(|views| inputs.offer(*views)).collect(),
         };
-        let mut best: Option<(Choices, DirectionMap)> = None;
+        let rank = self.rank(learn.num_classes);
+        let mut best: Option<(Choices, Arc<Candidate>)> = None;
         let mut agreements = Vec::new();
         for views in candidates {
-            let rows = inputs.rows(views);
-            let map = self.directions(&rows, learn.num_classes);
-            let found = self.agreement(&map.directions(&rows), learn);
+            let candidate = session.shared(
+                || format!("{views:?}, {} components, ridge {}, rank {rank}", self.components, self.ridge),
+                |_| Ok(Candidate::fit(inputs, views, self.ridge, rank)),
+            )?;
+            let found = self.agreement(&candidate.directions, learn);
             agreements.push((views, found.nearest));
             if best.as_ref().is_none_or(|(best, _)| found.vote > best.joins[0].vote) {
                 let joins = vec![self.join(&found)];
                 let choices =
                     Choices { views, joins, bootstrap: 0.0, agreements: Vec::new(), declined: None };
-                best = Some((choices, map));
+                best = Some((choices, candidate));
             }
         }
-        let (choices, map) = best.ok_or_else(|| {
+        let (choices, candidate) = best.ok_or_else(|| {
             Error::data(
                 "the data has neither features nor edges: there is nothing to learn from",
                 "add a table of features or some edges",
             )
         })?;
-        Ok((Choices { agreements, ..choices }, map))
+        Ok((Choices { agreements, ..choices }, candidate))
     }
 
     fn agreement(&self, directions: &Mat, learn: &Learn<'_>) -> Agreement {
@@ -263,62 +295,6 @@ pub struct Learn<'a> {
     pub labelled: &'a Labelled,
     /// Number of classes.
     pub num_classes: usize,
-}
-
-/// The two views of the training graph.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Bases {
-    pub(super) known: KnownNodes,
-    pub(super) features: Basis,
-    pub(super) profiles: Basis,
-}
-
-impl Bases {
-    fn fit(graph: &Graph, features: &Features, components: usize) -> Self {
-        Bases {
-            known: KnownNodes::of(features),
-            features: Basis::fit(View::Features, graph, features, components),
-            profiles: Basis::fit(View::Adjacency, graph, features, components),
-        }
-    }
-
-    /// `known` says which training node each node is.
-    fn inputs(&self, graph: &Graph, features: &Features, known: &[Option<u32>]) -> Inputs {
-        Inputs {
-            features: self.features.rows(graph, features, known),
-            profiles: self.profiles.rows(graph, features, known),
-        }
-    }
-}
-
-/// One unit row per node and view.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Inputs {
-    /// `[n,d]` of the features; no columns without features.
-    pub features: Mat,
-    /// `[n,d]` of the adjacency profiles.
-    pub profiles: Mat,
-}
-
-impl Inputs {
-    /// The rows that the inducer and the refiner look at.
-    fn rows(&self, views: Views) -> Mat {
-        match views {
-            Views::Features => self.features.clone(),
-            Views::Adjacency => self.profiles.clone(),
-            Views::Both => Mat::side_by_side(&[self.features.clone(), self.profiles.clone()]),
-        }
-    }
-
-    /// Whether there is anything to see.
-    fn offer(&self, views: Views) -> bool {
-        let seen = |rows: &Mat| rows.as_slice().iter().any(|value| *value != 0.0);
-        match views {
-            Views::Features => seen(&self.features),
-            Views::Adjacency => seen(&self.profiles),
-            Views::Both => seen(&self.features) && seen(&self.profiles),
-        }
-    }
 }
 
 /// What was chosen from the training labels, or given.
@@ -446,7 +422,7 @@ fn unit(mut rows: Mat) -> Mat {
 /// A structure that was learned: finds that of any graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedStructure {
-    pub(super) bases: Bases,
+    pub(super) bases: Arc<Bases>,
     pub(super) choices: Choices,
     /// Round 0.
     pub(super) first: DirectionMap,
@@ -476,7 +452,7 @@ impl Round {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Structure {
     /// What was looked at.
-    pub inputs: Inputs,
+    pub inputs: Arc<Inputs>,
     /// The latent graph of each round; the last is the one to use.
     pub rounds: Vec<Graph>,
 }
@@ -494,10 +470,15 @@ impl FittedStructure {
         &self.choices
     }
 
+    /// Whether these are the features of the training graph, node by node.
+    pub fn was_learned_on(&self, features: &Features) -> bool {
+        self.bases.known == KnownNodes::of(features)
+    }
+
     /// The structure of a graph, which need not be the training graph.
     pub fn apply(&self, graph: &Graph, features: &Features) -> Result<Structure> {
         let known = self.bases.known.find(features);
-        let inputs = self.bases.inputs(graph, features, &known);
+        let inputs = Arc::new(self.bases.inputs(graph, features, &known));
         let rows = inputs.rows(self.choices.views);
         let part_of: Vec<Option<u32>> =
             known.iter().map(|known| known.and_then(|node| self.part_of[node as usize])).collect();

@@ -12,6 +12,7 @@ pub mod known;
 pub mod latent_graph;
 pub mod learner;
 pub mod low_rank;
+mod prepared;
 pub mod refiner;
 mod saved;
 pub mod self_expression;
@@ -19,5 +20,6 @@ pub mod views;
 
 pub use auto::Auto;
 pub use learner::{Choices, FittedStructure, Join, Learn, Structure, StructureConfig, Views};
+pub use prepared::Inputs;
 pub use refiner::{Constraint, RefinerConfig};
 pub use self_expression::SelfExpression;

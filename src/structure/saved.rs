@@ -1,8 +1,9 @@
 //! A learned structure as named tensors, and back.
 
 use super::known::KnownNodes;
-use super::learner::{Bases, Choices, FittedStructure, Join, Round, Views};
+use super::learner::{Choices, FittedStructure, Join, Round, Views};
 use super::low_rank::DirectionMap;
+use super::prepared::Bases;
 use super::refiner::Refiner;
 use super::views::{Basis, View};
 use crate::error::{Error, Result};
@@ -70,7 +71,7 @@ impl FittedStructure {
         if choices.joins.len() != rounds.len() + 1 {
             return Err(damaged());
         }
-        Ok(FittedStructure { bases, choices, first, part_of, rounds })
+        Ok(FittedStructure { bases: bases.into(), choices, first, part_of, rounds })
     }
 }
 

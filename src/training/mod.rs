@@ -2,12 +2,14 @@
 
 mod input;
 mod looping;
+mod memo;
 mod parameters;
 mod session;
 mod supervised;
 
 pub use input::Input;
 pub use looping::{Monitor, Objective, Score, Trained, TrainingConfig, train};
+pub use memo::Memo;
 pub use parameters::{Parameters, Tensors};
 pub use session::{Checkpoint, CheckpointStore, EpochRecord, Session};
 pub(crate) use supervised::argmax;

@@ -1,10 +1,11 @@
 //! How a caller watches, stops and resumes training.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::Tensors;
+use super::{Memo, Tensors};
 use crate::error::{Error, Result};
 
 /// One line of the training curve.
@@ -48,6 +49,8 @@ pub struct Session<'a> {
     pub on_epoch: Option<&'a mut dyn FnMut(&EpochRecord)>,
     /// Where to resume from and to save to.
     pub checkpoints: Option<&'a mut dyn CheckpointStore>,
+    /// What is shared with other fits on the same dataset.
+    pub memo: Option<&'a Memo>,
 }
 
 impl Session<'_> {
@@ -71,6 +74,18 @@ impl Session<'_> {
     /// Saves the state of a stage, if the caller keeps checkpoints.
     pub fn save(&mut self, stage: &str, checkpoint: &Checkpoint) -> Result<()> {
         self.checkpoints.as_mut().map_or(Ok(()), |store| store.save(stage, checkpoint))
+    }
+
+    /// What is kept under a key (see [`Memo`]), or made now.
+    pub fn shared<T: Send + Sync + 'static>(
+        &mut self,
+        key: impl FnOnce() -> String,
+        make: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<Arc<T>> {
+        match self.memo {
+            Some(memo) => memo.get(key(), || make(self)),
+            None => make(self).map(Arc::new),
+        }
     }
 
     /// Whether anybody keeps checkpoints.

@@ -25,7 +25,7 @@ use super::{metrics, parallel};
 use crate::error::{Error, Result};
 use crate::graph::Dataset;
 use crate::models::{ModelConfig, ModelKind, Task};
-use crate::training::Session;
+use crate::training::{Memo, Session};
 use sampler::Space;
 use study::Study;
 
@@ -33,6 +33,8 @@ use study::Study;
 pub const BATCH: usize = 8;
 /// Without so many finished trials, none is given up.
 const ENOUGH: usize = 4;
+/// Results that trials share: the structures of ten splits under a few settings.
+const SHARED_BY_TRIALS: usize = 64;
 /// After so many splits chance has less of a say, and the bar rises from the median to the upper quartile.
 const RAISED_FROM: usize = 4;
 
@@ -106,6 +108,7 @@ impl Search<'_> {
         self.dataset.check_trainable()?;
         let deadline = self.budget.and_then(|budget| Instant::now().checked_add(budget));
         let study = Mutex::new(study);
+        let memo = Memo::holding(SHARED_BY_TRIALS);
         let mut trials = known;
         let mut out_of_time = false;
         for batch in self.batches() {
@@ -114,7 +117,7 @@ impl Search<'_> {
                 trials.drain(..).partition(|trial| trial.trial < first);
             let is_known = |number: &usize| later.iter().any(|trial| trial.trial == *number);
             let missing: Vec<usize> = batch.filter(|number| !is_known(number)).collect();
-            let batch = Batch { search: self, history: &history, study: &study, deadline };
+            let batch = Batch { search: self, history: &history, study: &study, deadline, memo: &memo };
             let new = batch.run(&missing)?;
             out_of_time = new.len() < missing.len();
             trials = [history, later, new].concat();
@@ -142,6 +145,7 @@ struct Batch<'a> {
     history: &'a [Trial],
     study: &'a Mutex<Study>,
     deadline: Option<Instant>,
+    memo: &'a Memo,
 }
 
 impl Batch<'_> {
@@ -199,7 +203,7 @@ impl Batch<'_> {
             let Some(config) = config_of(&trial) else { return Ok(()) };
             let split = &self.search.splits[splits.start + column];
             let started = Instant::now();
-            let accuracy = match self.search.validate(config, split) {
+            let accuracy = match self.search.validate(config, split, self.memo) {
                 // Settings with which training diverges are bad settings; that the defaults fail is news.
                 Err(Error::Data { .. }) if trial.trial > 0 => 0.0,
                 result => result?,
@@ -264,8 +268,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl Search<'_> {
     /// Validation accuracy of one split in percent.
-    fn validate(&self, config: &dyn ModelConfig, split: &NumberedSplit) -> Result<f64> {
-        let mut session = Session { stop: self.stop, ..Session::default() };
+    fn validate(&self, config: &dyn ModelConfig, split: &NumberedSplit, memo: &Memo) -> Result<f64> {
+        let mut session = Session { stop: self.stop, memo: Some(memo), ..Session::default() };
         if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Err(interrupted());
         }

@@ -17,10 +17,12 @@ use crate::linalg::{Mat, release_buffers};
 use crate::structure::{Auto, FittedStructure, Learn, Structure, StructureConfig};
 use crate::training::{Parameters, Session, Supervised, Tensors, TrainingConfig, probabilities, train};
 use encoder::{Channels, Encoder, ReconstructionConfig};
-use trust::{Doors, Trust};
+use trust::{Doors, Fixed, Trust};
 
 /// Up to this many nodes, several members are worth their time.
 const FEW_NODES: usize = 10_000;
+/// Hops over a graph that is worth reading.
+const HOPS: usize = 2;
 
 /// Settings of LHS.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,8 +33,8 @@ pub struct LhsConfig {
     /// Encoders that learn on the same structure from different starts, and whose probabilities are averaged, 1
     /// or more, or `auto`: 3 on graphs of up to 10,000 nodes, where chance weighs most, 1 on larger ones.
     pub members: Auto<usize>,
-    /// Hops over the latent graph, 0 or more.
-    pub latent_hops: usize,
+    /// Hops over the latent graph, 0 or more, or `auto`.
+    pub latent_hops: Auto<usize>,
     /// Hops over the given graph, 0 or more, or `auto`.
     pub given_hops: Auto<usize>,
     /// Whether the encoder reads adjacency profiles: `true`, `false` or `auto`.
@@ -59,7 +61,7 @@ impl Default for LhsConfig {
         LhsConfig {
             hidden: 64,
             members: Auto::CHOOSE,
-            latent_hops: 2,
+            latent_hops: Auto::CHOOSE,
             given_hops: Auto::CHOOSE,
             profile: Auto::CHOOSE,
             input_dropout: 0.5,
@@ -78,6 +80,8 @@ impl Default for LhsConfig {
 pub struct FittedLhs {
     config: LhsConfig,
     structure: FittedStructure,
+    /// The training graph and its structure, which need not be found again.
+    seen: Option<(Graph, Structure)>,
     trust: Trust,
     channels: Channels,
     /// One set per member.
@@ -85,11 +89,14 @@ pub struct FittedLhs {
 }
 
 impl LhsConfig {
-    /// The doors that are open to the given edges, and the accuracy of leaving out with them.
+    /// The channels that are worth reading, and the accuracy of leaving out with them.
     fn doors(&self, feature_columns: usize, trust: &Trust) -> (Doors, f32) {
-        // Without features, the profile is all there is.
-        let profile = if feature_columns == 0 { Some(true) } else { self.profile.given() };
-        trust.best(profile, self.given_hops.given().map(|hops| hops > 0))
+        trust.best(Fixed {
+            // Without features, the profile is all there is.
+            profile: if feature_columns == 0 { Some(true) } else { self.profile.given() },
+            given: self.given_hops.given().map(|hops| hops > 0),
+            latent: self.latent_hops.given().map(|hops| hops > 0),
+        })
     }
 
     fn num_members(&self, graph: &Graph) -> usize {
@@ -102,8 +109,8 @@ impl LhsConfig {
         Channels {
             features: task.features.dim(),
             profile: if doors.profile { structure.inputs.profiles.cols() } else { 0 },
-            latent_hops: self.latent_hops,
-            given_hops: self.given_hops.given().unwrap_or(if doors.given { 2 } else { 0 }),
+            latent_hops: self.latent_hops.given().unwrap_or(if doors.latent { HOPS } else { 0 }),
+            given_hops: self.given_hops.given().unwrap_or(if doors.given { HOPS } else { 0 }),
             target: if self.reconstruction.weight > 0.0 {
                 if task.features.dim() > 0 {
                     structure.inputs.features.cols()
@@ -152,14 +159,20 @@ impl ModelConfig for LhsConfig {
             Ok(parameters)
         };
         let members = (0..self.num_members(task.graph)).map(&mut member).collect::<Result<_>>()?;
-        Ok(Box::new(FittedLhs { config: self.clone(), structure: fitted, trust, channels, members }))
+        Ok(Box::new(FittedLhs {
+            config: self.clone(),
+            structure: fitted,
+            seen: Some((task.graph.clone(), structure)),
+            trust,
+            channels,
+            members,
+        }))
     }
 }
 
 impl NodeClassifier for FittedLhs {
     fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
-        settings::same_columns(features, self.channels.features)?;
-        let structure = self.structure.apply(graph, features)?;
+        let structure = self.structure_of(graph, features)?;
         let network = Encoder::new(&self.config, self.channels, graph, features, &structure);
         let scale = 1.0 / self.members.len() as f32;
         let mut mean = Mat::zeros(graph.num_nodes(), self.num_classes());
@@ -171,11 +184,10 @@ impl NodeClassifier for FittedLhs {
     }
 
     fn tensors(&self) -> Tensors {
-        let [a, b, c, d] = self.trust.0;
         let Channels { latent_hops, given_hops, .. } = self.channels;
-        let numbers = [a, b, c, d, latent_hops as f32, given_hops as f32];
         let mut tensors = self.structure.tensors();
-        tensors.insert("channels".into(), Mat::from_slice(1, numbers.len(), &numbers));
+        tensors.insert("hops".into(), Mat::from_slice(1, 2, &[latent_hops as f32, given_hops as f32]));
+        tensors.insert("trust".into(), Mat::column(&self.trust.0));
         for (number, member) in (1..).zip(&self.members) {
             let encoder = member.tensors().into_iter();
             tensors.extend(encoder.map(|(name, value)| (format!("encoder.{number}.{name}"), value)));
@@ -186,23 +198,33 @@ impl NodeClassifier for FittedLhs {
     fn remarks(&self) -> Vec<String> {
         let mut remarks = self.structure.choices().in_words();
         let (_, chosen) = self.config.doors(self.channels.features, &self.trust);
+        let Channels { profile, latent_hops, given_hops, .. } = self.channels;
         remarks.push(format!(
-            "given edges: {}, {} hops over them; training nodes right when left out: {:.1} %, without both {:.1} %",
-            if self.channels.profile > 0 { "profiles read" } else { "profiles not read" },
-            self.channels.given_hops,
+            "read: {latent_hops} hops over the latent graph, {given_hops} over the given one, profiles: {}; training \
+             nodes right when left out: {:.1} %, by their features alone {:.1} %",
+            if profile > 0 { "yes" } else { "no" },
             100.0 * chosen,
-            100.0 * self.trust.0[0]
+            100.0 * self.trust.features_alone()
         ));
         remarks
     }
 
     fn structure(&self, graph: &Graph, features: &Features) -> Result<Option<Structure>> {
-        settings::same_columns(features, self.channels.features)?;
-        self.structure.apply(graph, features).map(Some)
+        self.structure_of(graph, features).map(Some)
     }
 }
 
 impl FittedLhs {
+    fn structure_of(&self, graph: &Graph, features: &Features) -> Result<Structure> {
+        settings::same_columns(features, self.channels.features)?;
+        match &self.seen {
+            Some((seen, structure)) if seen == graph && self.structure.was_learned_on(features) => {
+                Ok(structure.clone())
+            }
+            _ => self.structure.apply(graph, features),
+        }
+    }
+
     fn num_classes(&self) -> usize {
         self.members[0].tensors().get("head.bias").map_or(0, Mat::cols)
     }
@@ -217,8 +239,9 @@ impl FittedLhs {
             tensors.iter().filter_map(own).collect()
         };
         let first = encoder(1);
-        let numbers = tensors.get("channels").ok_or_else(damaged)?;
-        let [a, b, c, d, latent_hops, given_hops] = *numbers.as_slice() else { return Err(damaged()) };
+        let numbers = |name: &str| tensors.get(name).map(Mat::as_slice).ok_or_else(damaged);
+        let [latent_hops, given_hops] = *numbers("hops")? else { return Err(damaged()) };
+        let trust = Trust(numbers("trust")?.try_into().map_err(|_| damaged())?);
         let rows = |name: &str| first.get(name).map_or(0, Mat::rows);
         let channels = Channels {
             features: rows("features.weight"),
@@ -236,7 +259,7 @@ impl FittedLhs {
         let count =
             (1..).take_while(|number| tensors.contains_key(&format!("encoder.{number}.head.bias"))).count();
         let members = (1..=count).map(member).collect::<Result<_>>()?;
-        Ok(FittedLhs { config, structure, trust: Trust([a, b, c, d]), channels, members })
+        Ok(FittedLhs { config, structure, seen: None, trust, channels, members })
     }
 }
 
@@ -250,7 +273,7 @@ pub const KIND: ModelKind = ModelKind {
     search: || {
         vec![
             ("hidden", SearchSpace::choice([64, 128])),
-            ("latent_hops", SearchSpace::choice([1, 2])),
+            ("latent_hops", SearchSpace::Choice(vec!["auto".into(), 0.into(), 1.into(), 2.into()])),
             ("given_hops", SearchSpace::Choice(vec!["auto".into(), 0.into(), 1.into(), 2.into()])),
             ("profile", SearchSpace::Choice(vec!["auto".into(), true.into(), false.into()])),
             ("input_dropout", SearchSpace::Uniform(0.0, 0.8)),

@@ -1,17 +1,17 @@
-//! Whether the given edges deserve to be read, told by the training labels alone.
+//! Which channels the encoder should read, told by the training labels alone.
 //!
-//! They can come in by two doors: the adjacency profile in a node's own code, and the hops over the given graph.
-//! Each is also a door for an attack on the edges, and on some graphs it only brings noise. A door is opened only if
-//! that pays: ridge classifiers on what a node and its latent neighbours look like, with and without the profile,
-//! with and without one and two hops over the given graph, are compared by leave-one-out accuracy at the training
-//! nodes, which the hat matrix gives exactly: `ŷ₋ᵢ = (Hat Y - h Y)ᵢ / (1 - hᵢ)`.
-//! Cost: four factorisations with up to a few hundred columns, `O(n_train d²)`.
+//! Beside its own features, a node may be known by its adjacency profile, by hops over the given graph and by hops
+//! over the latent one. On some graphs each of them only brings noise, and the first two are doors for an attack on
+//! the edges. So ridge classifiers with and without each of the three are compared by leave-one-out accuracy at
+//! the training nodes, which the hat matrix gives exactly: `ŷ₋ᵢ = (Hat Y - h Y)ᵢ / (1 - hᵢ)`. A door to the given edges
+//! must pay a margin; the latent graph is read unless that costs accuracy.
+//! Cost: eight factorisations with up to a few hundred columns, `O(n_train d²)`.
 
 use serde::Serialize;
 
 use crate::graph::{Graph, Labelled, normalise};
 use crate::linalg::{LinearMap, Mat, Ridge};
-use crate::structure::Structure;
+use crate::structure::{Inputs, Structure};
 use crate::training::argmax;
 
 /// Leading columns of each view that the comparison looks at.
@@ -28,58 +28,87 @@ pub struct Doors {
     pub profile: bool,
     /// There are hops over the given graph.
     pub given: bool,
+    /// There are hops over the latent graph.
+    pub latent: bool,
 }
 
-impl Doors {
-    /// All combinations, the most cautious first.
-    const ALL: [Doors; 4] = [
-        Doors { profile: false, given: false },
-        Doors { profile: true, given: false },
-        Doors { profile: false, given: true },
-        Doors { profile: true, given: true },
-    ];
+/// How many combinations of doors there are.
+const COMBINATIONS: usize = 8;
 
-    fn open(self) -> f32 {
+impl Doors {
+    /// All combinations; of equals, the earlier is preferred.
+    fn all() -> [Doors; COMBINATIONS] {
+        std::array::from_fn(|number| Doors {
+            latent: number & 1 == 0,
+            profile: number & 2 != 0,
+            given: number & 4 != 0,
+        })
+    }
+
+    /// Doors to the given edges.
+    fn risky(self) -> f32 {
         f32::from(u8::from(self.profile) + u8::from(self.given))
+    }
+}
+
+/// What is fixed beforehand of the doors.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fixed {
+    /// Profiles.
+    pub profile: Option<bool>,
+    /// Hops over the given graph.
+    pub given: Option<bool>,
+    /// Hops over the latent graph.
+    pub latent: Option<bool>,
+}
+
+impl Fixed {
+    fn allows(self, doors: Doors) -> bool {
+        self.profile.is_none_or(|profile| profile == doors.profile)
+            && self.given.is_none_or(|given| given == doors.given)
+            && self.latent.is_none_or(|latent| latent == doors.latent)
     }
 }
 
 /// Leave-one-out accuracy at the training nodes, 0..=1, for each combination of doors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Trust(pub [f32; 4]);
+pub struct Trust(pub [f32; COMBINATIONS]);
 
 impl Trust {
     /// Measures it.
     pub fn measure(graph: &Graph, structure: &Structure, train: &Labelled, num_classes: usize) -> Self {
         let latent = normalise::row_stochastic(structure.latent());
         let given = normalise::row_stochastic(&graph.to_undirected());
-        Trust(Doors::ALL.map(|doors| {
-            let profiles = doors.profile.then_some(&structure.inputs.profiles);
-            let views: Vec<&Mat> = [&structure.inputs.features].into_iter().chain(profiles).collect();
-            let own = leading_columns(&views);
-            let mut parts = vec![latent.apply(&own)];
+        let Inputs { features, profiles } = structure.inputs.as_ref();
+        Trust(Doors::all().map(|doors| {
+            let views: Vec<&Mat> =
+                [features].into_iter().chain(doors.profile.then_some(profiles)).collect();
+            let mut parts = vec![leading_columns(&views)];
+            if doors.latent {
+                parts.push(latent.apply(&parts[0]));
+            }
             if doors.given {
-                let one = given.apply(&own);
+                let one = given.apply(&parts[0]);
                 parts.push(given.apply(&one));
                 parts.push(one);
             }
-            parts.push(own);
             let rows: Vec<Mat> = parts.iter().map(|part| part.select_rows(&train.nodes)).collect();
             leave_one_out_accuracy(&Mat::side_by_side(&rows), &train.classes, num_classes)
         }))
     }
 
-    /// The doors that are worth their risk, and the accuracy with them; those that are given stay as they are.
-    pub fn best(&self, profile: Option<bool>, given: Option<bool>) -> (Doors, f32) {
-        let allowed = |doors: Doors| {
-            profile.is_none_or(|profile| profile == doors.profile)
-                && given.is_none_or(|given| given == doors.given)
-        };
-        let worth = |(doors, accuracy): (Doors, f32)| accuracy - WORTH_OPENING * doors.open();
-        let candidates = Doors::ALL.into_iter().zip(self.0).filter(|(doors, _)| allowed(*doors));
+    /// With all doors shut.
+    pub fn features_alone(&self) -> f32 {
+        self.0[1]
+    }
+
+    /// The doors that are worth opening, and the accuracy with them.
+    pub fn best(&self, fixed: Fixed) -> (Doors, f32) {
+        let worth = |(doors, accuracy): (Doors, f32)| accuracy - WORTH_OPENING * doors.risky();
+        let candidates = Doors::all().into_iter().zip(self.0).filter(|(doors, _)| fixed.allows(*doors));
         let better =
             |best: (Doors, f32), next: (Doors, f32)| if worth(next) > worth(best) { next } else { best };
-        candidates.reduce(better).unwrap_or((Doors::ALL[0], self.0[0]))
+        candidates.reduce(better).unwrap_or((Doors::all()[0], self.0[0]))
     }
 }
 
@@ -116,11 +145,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_door_must_pay_and_what_is_given_stays() {
-        let trust = Trust([0.80, 0.81, 0.804, 0.812]);
-        assert_eq!(trust.best(None, None).0, Doors { profile: true, given: false });
-        assert_eq!(trust.best(Some(false), None).0, Doors { profile: false, given: false });
-        assert_eq!(trust.best(None, Some(true)).0, Doors { profile: true, given: true });
+    fn a_door_must_pay_and_what_is_fixed_stays() {
+        let best = |trust: &Trust, fixed| {
+            let doors = trust.best(fixed).0;
+            (doors.latent, doors.profile, doors.given)
+        };
+        let auto = Fixed::default();
+        let trust = Trust([0.80, 0.80, 0.81, 0.79, 0.804, 0.804, 0.812, 0.812]);
+        assert_eq!(best(&trust, auto), (true, true, false));
+        assert_eq!(best(&trust, Fixed { profile: Some(false), ..auto }), (true, false, false));
+        assert_eq!(best(&trust, Fixed { given: Some(true), ..auto }), (true, true, true));
+        let noise = Trust([0.80, 0.801, 0.80, 0.80, 0.80, 0.80, 0.80, 0.80]);
+        assert_eq!(best(&noise, auto), (false, false, false));
+        assert_eq!(best(&noise, Fixed { latent: Some(true), ..auto }), (true, false, false));
     }
 
     #[test]
