@@ -19,7 +19,7 @@ impl Var {
         let rows = self.rows().max(1) as f32;
         let total: f64 = (0..self.rows())
             .map(|row| {
-                let (cosine, _) = cosine(self.value().row(row), targets.row(row));
+                let cosine = cosine(self.value().row(row), targets.row(row));
                 f64::from((1.0 - cosine).max(0.0).powf(gamma))
             })
             .sum();
@@ -39,23 +39,28 @@ impl Var {
     }
 }
 
-fn cosine(x: &[f32], target: &[f32]) -> (f32, f32) {
-    crate::linalg::simd::vectorised(|| {
-        let inverse = 1.0 / (simd::dot(x, x) + TINY).sqrt();
-        (simd::dot(x, target) * inverse, inverse)
-    })
+fn cosine(x: &[f32], target: &[f32]) -> f32 {
+    simd::vectorised(
+        #[inline(always)]
+        || simd::dot(x, target) / (simd::dot(x, x) + TINY).sqrt(),
+    )
 }
 
 /// `-factor * gamma * (1 - c)^(gamma - 1) * (t - c u) / |x|` with `u = x / |x|`, row by row.
 fn fused_gradient(x: &Mat, targets: &Mat, gamma: f32, factor: f32) -> Var {
-    Var::constant(fill_from_rows(x, targets, move |x, target, out| {
-        let inverse = 1.0 / (simd::dot(x, x) + TINY).sqrt();
-        let cosine = simd::dot(x, target) * inverse;
-        let slope = -factor * gamma * (1.0 - cosine).max(0.0).powf(gamma - 1.0) * inverse;
-        for ((out, x), target) in out.iter_mut().zip(x).zip(target) {
-            *out = slope * (target - cosine * inverse * x);
-        }
-    }))
+    Var::constant(fill_from_rows(
+        x,
+        targets,
+        #[inline(always)]
+        move |x, target, out| {
+            let inverse = 1.0 / (simd::dot(x, x) + TINY).sqrt();
+            let cosine = simd::dot(x, target) * inverse;
+            let slope = -factor * gamma * (1.0 - cosine).max(0.0).powf(gamma - 1.0) * inverse;
+            for ((out, x), target) in out.iter_mut().zip(x).zip(target) {
+                *out = slope * (target - cosine * inverse * x);
+            }
+        },
+    ))
 }
 
 /// The same in ops, so that it can be differentiated again.
