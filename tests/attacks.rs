@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lhs::attacks::injected::InjectedConfig;
-use lhs::attacks::{Attack, AttackKind, Attacked, kind, kinds};
+use lhs::attacks::{Attack, AttackKind, Attacked, Scene, kind, kinds};
 use lhs::eval::evasion::{Evasion, EvasionOutcome, Victim, attack_seed};
 use lhs::graph::heterophily::node_heterophily;
 use lhs::graph::synth::SynthConfig;
@@ -20,7 +20,7 @@ fn attack(kind: &AttackKind, rate: f64) -> Box<dyn Attack> {
 }
 
 fn injected(rate: f64, keep: f64, dataset: &Dataset) -> Attacked {
-    InjectedConfig { rate, keep }.perturb(dataset, &dataset.splits()[0], 0).unwrap()
+    InjectedConfig { rate, keep }.perturb(&Scene::new(dataset, &dataset.splits()[0]), 0).unwrap()
 }
 
 fn edges(graph: &Graph) -> BTreeSet<(u32, u32)> {
@@ -45,7 +45,8 @@ fn attacked_graphs_are_simple_and_the_record_is_true() {
         for rate in [0.0, 0.05, 1.0] {
             let what = format!("{} at {rate}", kind.name);
             let attack = attack(kind, rate);
-            let Attacked { graph, record } = attack.perturb(&dataset, split, 7).unwrap();
+            let attacked = attack.perturb(&Scene::new(&dataset, split), 7).unwrap();
+            let (graph, record) = (attacked.dataset.graph(), &attacked.record);
             assert_eq!((attack.rate(), graph.num_nodes(), graph.is_directed()), (rate, 300, false), "{what}");
             for node in 0..300u32 {
                 let neighbours = graph.neighbours(node as usize);
@@ -55,15 +56,22 @@ fn attacked_graphs_are_simple_and_the_record_is_true() {
                     "{what}: at {node}"
                 );
             }
-            let (before, after) = (edges(dataset.graph()), edges(&graph));
+            let (before, after) = (edges(dataset.graph()), edges(graph));
             let changes = (after.difference(&before).count(), before.difference(&after).count());
             assert_eq!((record.edges_added, record.edges_removed), changes, "{what}");
             assert!(changes.0 + changes.1 <= record.budget, "{what}: {changes:?} of {}", record.budget);
             assert_eq!(record.budget, attack.budget(&dataset, split), "{what}");
-            assert_eq!(changes == (0, 0), rate == 0.0, "{what}: {changes:?}");
-            let true_mean = |graph| Some(mean_at(&dataset, graph, &split.test));
-            assert_eq!(record.heterophily_before, true_mean(dataset.graph()), "{what}");
-            assert_eq!(record.heterophily_after, true_mean(&graph), "{what}");
+            let rows = (0..300).filter(|&n| {
+                dataset.features().row_nonzeros(n) != attacked.dataset.features().row_nonzeros(n)
+            });
+            assert_eq!(record.feature_rows_changed, rows.count(), "{what}");
+            assert!(attacked.split.test.iter().all(|node| split.test.contains(node)), "{what}");
+            assert_eq!(record.test_nodes, attacked.split.test.len(), "{what}");
+            let unchanged = changes == (0, 0) && record.feature_rows_changed == 0 && attacked.split == *split;
+            assert_eq!(unchanged, rate == 0.0, "{what}: {changes:?}");
+            let true_mean = |graph, split: &Split| Some(mean_at(&dataset, graph, &split.test));
+            assert_eq!(record.heterophily_before, true_mean(dataset.graph(), split), "{what}");
+            assert_eq!(record.heterophily_after, true_mean(graph, &attacked.split), "{what}");
             assert!(record.seconds >= 0.0, "{what}");
         }
     }
@@ -75,9 +83,15 @@ fn the_same_seed_gives_the_same_graph_and_the_data_stays_as_it_was() {
     let split = &dataset.splits()[0];
     for kind in kinds() {
         let attack = attack(kind, 1.0);
-        let graph = |seed| attack.perturb(&dataset, split, seed).unwrap().graph;
-        assert_eq!(graph(3), graph(3), "{}", kind.name);
-        assert_ne!(graph(3), graph(4), "{}", kind.name);
+        let changed = |attacked: Attacked| {
+            let features = (0..300).map(|n| attacked.dataset.features().row_nonzeros(n)).collect::<Vec<_>>();
+            (attacked.dataset.graph().clone(), features, attacked.split)
+        };
+        let result = |seed| changed(attack.perturb(&Scene::new(&dataset, split), seed).unwrap());
+        assert_eq!(result(3), result(3), "{}", kind.name);
+        if kind.random {
+            assert_ne!(result(3), result(4), "{}", kind.name);
+        }
         assert_eq!(dataset.graph(), self::dataset().graph(), "{}: the input has changed", kind.name);
     }
 }
@@ -98,14 +112,16 @@ fn what_cannot_be_attacked_is_refused() {
             assert!(error.starts_with("setting `rate`") && error.contains("hint: choose"), "{error}");
         }
         let attack = attack(kind, 1.0);
-        let refused = |dataset, split| attack.perturb(dataset, split, 0).unwrap_err().to_string();
+        let refused =
+            |dataset, split| attack.perturb(&Scene::new(dataset, split), 0).unwrap_err().to_string();
         assert!(refused(&unlabelled, split).contains("no node has a label"), "{}", kind.name);
         assert!(refused(&directed, split).contains("have a direction"), "{}", kind.name);
         assert!(refused(&dataset, &elsewhere).contains("test node 300 out of range"), "{}", kind.name);
     }
-    let error = InjectedConfig { rate: -1.0, keep: 0.9 }.perturb(&dataset, split, 0).unwrap_err();
+    let error =
+        InjectedConfig { rate: -1.0, keep: 0.9 }.perturb(&Scene::new(&dataset, split), 0).unwrap_err();
     assert!(error.to_string().contains("rate"), "a struct is checked too: {error}");
-    let error = InjectedConfig { rate: 1.0, keep: 1.5 }.perturb(&dataset, split, 0).unwrap_err();
+    let error = InjectedConfig { rate: 1.0, keep: 1.5 }.perturb(&Scene::new(&dataset, split), 0).unwrap_err();
     assert!(error.to_string().contains("keep"), "{error}");
 }
 
@@ -123,13 +139,13 @@ fn injected_edges_join_other_classes_to_test_nodes() {
     for rate in [0.3, 1.0, 8.0] {
         let attacked = injected(rate, 0.9, &dataset);
         assert_eq!(attacked.record.edges_removed, 0);
-        for (a, b) in added(dataset.graph(), &attacked.graph) {
+        for (a, b) in added(dataset.graph(), attacked.dataset.graph()) {
             assert!(test.contains(&a) || test.contains(&b), "{a}, {b}");
             assert_ne!(labels.get(a as usize), labels.get(b as usize), "{a}, {b}");
         }
         assert!(attacked.record.heterophily_after > attacked.record.heterophily_before);
     }
-    assert_eq!(&injected(0.0, 0.9, &dataset).graph, dataset.graph());
+    assert_eq!(injected(0.0, 0.9, &dataset).dataset.graph(), dataset.graph());
 }
 
 #[test]
@@ -148,7 +164,8 @@ fn injected_edges_are_as_many_as_the_rate_says() {
     }
     // Everything that is drawn is kept: a lone test node gets exactly what it draws.
     let lone = Split { test: vec![split.test[0]], ..split.clone() };
-    let record = InjectedConfig { rate: 3.0, keep: 1.0 }.perturb(&dataset, &lone, 0).unwrap().record;
+    let record =
+        InjectedConfig { rate: 3.0, keep: 1.0 }.perturb(&Scene::new(&dataset, &lone), 0).unwrap().record;
     assert_eq!(
         (record.edges_added, record.budget),
         (record.budget, 3 * dataset.graph().degree(lone.test[0] as usize))
@@ -161,7 +178,8 @@ fn a_node_is_attacked_alike_whatever_the_others_are() {
     let split = &dataset.splits()[0];
     let attack = InjectedConfig::default();
     let backwards = Split { test: split.test.iter().rev().copied().collect(), ..split.clone() };
-    let graph = |split: &Split| attack.perturb(&dataset, split, 5).unwrap().graph;
+    let graph =
+        |split: &Split| attack.perturb(&Scene::new(&dataset, split), 5).unwrap().dataset.graph().clone();
     assert_eq!(graph(split), graph(&backwards));
     let lone = Split { test: vec![split.test[3]], ..split.clone() };
     let all = edges(&graph(split));
@@ -184,8 +202,9 @@ fn nodes_without_a_label_are_left_alone_and_small_graphs_run_out_of_candidates()
     let dataset = Dataset::new(parts).unwrap();
     // Node 0 can get the neighbours 4 and 6; node 5 has no label.
     let split = Split { train: vec![1], val: vec![2], test: vec![0, 5] };
-    let attacked = InjectedConfig { rate: 50.0, keep: 1.0 }.perturb(&dataset, &split, 0).unwrap();
-    assert_eq!(added(dataset.graph(), &attacked.graph), [(0, 4), (0, 6)]);
+    let attacked =
+        InjectedConfig { rate: 50.0, keep: 1.0 }.perturb(&Scene::new(&dataset, &split), 0).unwrap();
+    assert_eq!(added(dataset.graph(), attacked.dataset.graph()), [(0, 4), (0, 6)]);
     assert_eq!((attacked.record.budget, attacked.record.heterophily_after), (100, Some(0.75)));
 }
 
@@ -236,7 +255,7 @@ fn evasion_hurts_a_convolution_and_not_a_perceptron() {
     assert_ne!(cells[0].record.heterophily_after, cells[1].record.heterophily_after, "repeats differ");
     // Each cell can be crafted again on its own.
     let again = InjectedConfig { rate: 2.0, ..InjectedConfig::default() }
-        .perturb(&dataset, &dataset.splits()[1], attack_seed(9 + 2, 1))
+        .perturb(&Scene::new(&dataset, &dataset.splits()[1]), attack_seed(9 + 2, 1))
         .unwrap();
     assert_eq!(again.record.heterophily_after, cells[5].record.heterophily_after);
 

@@ -15,7 +15,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::{Attack, AttackKind, in_range, registry};
+use super::{Attack, AttackKind, Change, Scene, in_range, registry};
 use crate::error::Result;
 use crate::graph::{Dataset, Labels, Split};
 use crate::linalg::random::generator;
@@ -62,7 +62,8 @@ impl Attack for InjectedConfig {
         labelled.map(|&node| self.draws(dataset.graph().degree(node as usize))).sum()
     }
 
-    fn flips(&self, dataset: &Dataset, split: &Split, seed: u64) -> Result<Vec<(u32, u32)>> {
+    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
+        let Scene { dataset, split, .. } = scene;
         let by_class = ByClass::new(dataset.labels());
         let mut flips = Vec::new();
         for &node in &split.test {
@@ -75,7 +76,7 @@ impl Attack for InjectedConfig {
                 }
             }
         }
-        Ok(flips)
+        Ok(flips.into())
     }
 }
 
@@ -133,6 +134,7 @@ impl ByClass {
 pub const KIND: AttackKind = AttackKind {
     name: "injected",
     summary: "joins every test node to random nodes of other classes, `rate` per neighbour",
+    random: true,
     defaults: registry::defaults::<InjectedConfig>,
     build: registry::build::<InjectedConfig>,
 };

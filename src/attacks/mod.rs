@@ -1,30 +1,37 @@
-//! Attacks on the edges, one file each, all of the same shape: config, the pairs that it flips, tests.
+//! Attacks, one file each, all of the same shape: config, what it changes, tests.
 //!
-//! An attack is a plain struct of settings that names pairs of nodes to flip. [`Attack::perturb`] does what
-//! all of them have in common: it checks the data, flips the pairs, and keeps a [`Record`] that is counted,
-//! not claimed. How strong an attack is, is its `rate`; 0 changes nothing.
+//! An attack is a plain struct of settings that says what to change in a [`Scene`]: pairs of nodes to flip, other
+//! features, or which test nodes to score. [`Attack::perturb`] does what all of them have in common: it checks the
+//! data, carries the change out, and keeps a [`Record`] that is counted, not claimed. How strong an attack is, is its
+//! `rate`; 0 changes nothing.
 //!
 //! An attack may use every label, those of the test nodes too: it is the adversary, not a model.
 //!
 //! ```
-//! use lhs::attacks::{Attack, injected::InjectedConfig};
+//! use lhs::attacks::{Attack, Scene, injected::InjectedConfig};
 //! use lhs::graph::synth::SynthConfig;
 //!
 //! # fn main() -> lhs::Result<()> {
 //! let dataset = SynthConfig { nodes: 300, homophily: 0.8, ..SynthConfig::default() }.generate(0)?;
 //! let attack = InjectedConfig { rate: 0.5, ..InjectedConfig::default() };
-//! let attacked = attack.perturb(&dataset, &dataset.splits()[0], 0)?;
+//! let attacked = attack.perturb(&Scene::new(&dataset, &dataset.splits()[0]), 0)?;
 //! assert!(attacked.record.edges_added > 0);
 //! assert!(attacked.record.heterophily_after > attacked.record.heterophily_before);
 //! # Ok(())
 //! # }
 //! ```
 
-mod flip;
+pub mod dice;
+mod edges;
+pub mod features;
 pub mod injected;
+pub mod ood;
+pub mod random;
 mod registry;
+mod scene;
 
 pub use registry::{AttackKind, kind, kinds};
+pub use scene::{Scene, Watch};
 
 use std::time::Instant;
 
@@ -32,7 +39,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::graph::heterophily::mean_heterophily;
-use crate::graph::{Dataset, Graph, Split};
+use crate::graph::{Dataset, Features, Split};
 
 /// The settings of an attack, ready to strike.
 pub trait Attack: Send + Sync {
@@ -42,59 +49,106 @@ pub trait Attack: Send + Sync {
     /// How strong it is.
     fn rate(&self) -> f64;
 
-    /// How many pairs it may flip at most.
+    /// How many pairs it may flip at most; 0 for attacks that leave the edges alone.
     fn budget(&self, dataset: &Dataset, split: &Split) -> usize;
 
-    /// The pairs to flip: an edge that is there goes, one that is not there comes. Their order does not
-    /// matter, and a pair named twice is flipped once. Called by [`Attack::perturb`] after its checks.
-    fn flips(&self, dataset: &Dataset, split: &Split, seed: u64) -> Result<Vec<(u32, u32)>>;
+    /// What to change. Called by [`Attack::perturb`] after its checks.
+    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change>;
 
-    /// Attacks the graph of a dataset under one of its splits. Same data, settings and seed: same graph.
-    fn perturb(&self, dataset: &Dataset, split: &Split, seed: u64) -> Result<Attacked> {
+    /// Attacks a dataset under one of its splits. Same data, settings and seed: same result.
+    fn perturb(&self, scene: &Scene<'_>, seed: u64) -> Result<Attacked> {
         self.validate()?;
+        let Scene { dataset, split, .. } = *scene;
         check(dataset, split)?;
         let budget = self.budget(dataset, split);
         let started = Instant::now();
-        let flipped = flip::flip(dataset.graph(), &self.flips(dataset, split, seed)?)?;
+        let change = self.strike(scene, seed)?;
+        let flipped = edges::flip(dataset.graph(), &change.flips)?;
         let seconds = started.elapsed().as_secs_f64();
-        debug_assert!(flipped.added + flipped.removed <= budget, "an attack spent more than its budget");
-        let heterophily = |graph| mean_heterophily(graph, dataset.labels(), &split.test);
+        debug_assert!(
+            flipped.added.len() + flipped.removed.len() <= budget,
+            "more than the budget was spent"
+        );
+        let split = match change.test {
+            Some(test) => Split { test, ..split.clone() },
+            None => split.clone(),
+        };
+        let mean = |graph, test: &[u32]| mean_heterophily(graph, dataset.labels(), test);
         let record = Record {
-            edges_added: flipped.added,
-            edges_removed: flipped.removed,
+            edges_added: flipped.added.len(),
+            edges_removed: flipped.removed.len(),
+            feature_rows_changed: rows_changed(dataset.features(), change.features.as_ref()),
+            test_nodes: split.test.len(),
             budget,
-            heterophily_before: heterophily(dataset.graph()),
-            heterophily_after: heterophily(&flipped.graph),
+            heterophily_before: mean(dataset.graph(), &scene.split.test),
+            heterophily_after: mean(&flipped.graph, &split.test),
             seconds,
         };
-        Ok(Attacked { graph: flipped.graph, record })
+        let mut changed = dataset.clone().with_graph(flipped.graph)?;
+        if let Some(features) = change.features {
+            changed = changed.with_features(features)?;
+        }
+        Ok(Attacked { dataset: changed, split, added: flipped.added, removed: flipped.removed, record })
+    }
+}
+
+/// What an attack wants changed.
+#[derive(Clone, Debug, Default)]
+pub struct Change {
+    /// Pairs to flip: an edge that is there goes, one that is not there comes. Their order does not matter, and a pair
+    /// named twice is flipped once.
+    pub flips: Vec<(u32, u32)>,
+    /// Other features for all nodes.
+    pub features: Option<Features>,
+    /// Other test nodes, ascending, from among those of the split.
+    pub test: Option<Vec<u32>>,
+}
+
+impl From<Vec<(u32, u32)>> for Change {
+    fn from(flips: Vec<(u32, u32)>) -> Self {
+        Change { flips, ..Change::default() }
     }
 }
 
 /// What an attack leaves behind.
 #[derive(Clone, Debug)]
 pub struct Attacked {
-    /// The graph after the attack: the same nodes, undirected.
-    pub graph: Graph,
-    /// What was done to it.
+    /// The data after the attack: the same nodes and labels; the graph is undirected.
+    pub dataset: Dataset,
+    /// The split to score by: that of the scene, but for the test nodes, if the attack chose some.
+    pub split: Split,
+    /// Edges that were not there before, `(low, high)`, ascending.
+    pub added: Vec<(u32, u32)>,
+    /// Edges that are no longer there, likewise.
+    pub removed: Vec<(u32, u32)>,
+    /// What was done, in numbers.
     pub record: Record,
 }
 
-/// What was done to a graph.
+/// What was done to a dataset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Edges that were not there before.
     pub edges_added: usize,
     /// Edges that are no longer there.
     pub edges_removed: usize,
+    /// Nodes whose features differ from before.
+    pub feature_rows_changed: usize,
+    /// Test nodes to score.
+    pub test_nodes: usize,
     /// How many pairs the attack was allowed to flip.
     pub budget: usize,
     /// Mean node heterophily at the test nodes that have one, 0..=1, before the attack.
     pub heterophily_before: Option<f64>,
     /// The same after the attack.
     pub heterophily_after: Option<f64>,
-    /// Time to craft the graph.
+    /// Time to craft the attack.
     pub seconds: f64,
+}
+
+fn rows_changed(before: &Features, after: Option<&Features>) -> usize {
+    let Some(after) = after else { return 0 };
+    (0..before.num_nodes()).filter(|&node| before.row_nonzeros(node) != after.row_nonzeros(node)).count()
 }
 
 /// Refuses data that cannot be attacked.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{Attack, injected};
+use super::{Attack, dice, features, injected, ood, random};
 use crate::error::{Error, Result};
 
 /// An attack as the command line knows it.
@@ -13,6 +13,8 @@ pub struct AttackKind {
     pub name: &'static str,
     /// What it does, in one line.
     pub summary: &'static str,
+    /// Whether another seed gives another result.
+    pub random: bool,
     /// Every setting with its default; one of them is `rate`.
     pub defaults: fn() -> Table,
     /// Reads settings (a complete table) and checks their ranges.
@@ -30,7 +32,7 @@ impl AttackKind {
 
 /// All attacks, in the order in which they are listed.
 pub fn kinds() -> &'static [AttackKind] {
-    &[injected::KIND]
+    &[injected::KIND, ood::KIND, random::KIND, dice::KIND, features::NOISE, features::MASKING]
 }
 
 /// The attack of that name; the error names the nearest one.

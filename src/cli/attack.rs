@@ -7,18 +7,19 @@ use serde::Serialize;
 use toml::Table;
 
 use super::data::target::Target;
+use super::interrupt;
 use super::output::Global;
 use super::selection::{attack_settings, load};
-use crate::attacks::{self, Record};
+use crate::attacks::{self, Record, Scene, Watch};
 use crate::error::{Error, Result};
 use crate::eval::evasion::attack_seed;
 use crate::eval::settings::leaves;
 use crate::graph::{Dataset, Split};
 
-/// Attack the graph of a dataset and write what is left of it
+/// Attack a dataset and write what is left of it
 ///
-/// Features, labels and splits stay as they are. The test nodes of the split are what is attacked; their
-/// labels may be used.
+/// Labels stay as they are, and splits too, unless the attack chooses among the test nodes. The test nodes of the
+/// split are what is attacked; their labels may be used.
 #[derive(Debug, clap::Args)]
 #[command(after_help = examples())]
 pub struct AttackArgs {
@@ -56,6 +57,8 @@ struct Document<'a> {
     edges_after: usize,
     #[serde(flatten)]
     record: &'a Record,
+    added: &'a [(u32, u32)],
+    removed: &'a [(u32, u32)],
 }
 
 /// Runs the command.
@@ -70,9 +73,16 @@ pub fn run(args: &AttackArgs, global: &Global) -> Result<()> {
     let dataset = load(&args.data, false, global)?;
     let split = split_of(&dataset, args.split).map_err(|error| error.in_file(&args.data))?;
     let seed = attack_seed(global.seed, args.split);
-    let attacked = global
-        .busy("attacking", || attack.perturb(&dataset, split, seed))
-        .map_err(|error| error.in_file(&args.data))?;
+    let bar = global.progress(0, kind.name);
+    let progress = |done: usize, of: usize| {
+        bar.set_length(of as u64);
+        bar.set_position(done as u64);
+    };
+    let watch = Watch { stop: Some(interrupt::flag()), progress: Some(&progress) };
+    let scene = Scene { watch, ..Scene::new(&dataset, split) };
+    let attacked = attack.perturb(&scene, seed);
+    bar.finish_and_clear();
+    let attacked = attacked.map_err(|error| error.in_file(&args.data))?;
     let name = dataset.name().to_string();
     let document = Document {
         path: &args.out,
@@ -82,10 +92,14 @@ pub fn run(args: &AttackArgs, global: &Global) -> Result<()> {
         split: args.split,
         seed: global.seed,
         edges_before: dataset.graph().num_edges(),
-        edges_after: attacked.graph.num_edges(),
+        edges_after: attacked.dataset.graph().num_edges(),
+        added: &attacked.added,
+        removed: &attacked.removed,
         record: &attacked.record,
     };
-    target.save(&dataset.with_graph(attacked.graph)?)?;
+    let mut splits = dataset.splits().to_vec();
+    splits[args.split] = attacked.split.clone();
+    target.save(&attacked.dataset.clone().with_splits(splits)?)?;
     say(&document, attack.rate(), global);
     global.document(&document);
     Ok(())
@@ -116,10 +130,14 @@ fn say(document: &Document<'_>, rate: f64, global: &Global) {
         "edges   {} -> {}: {} added, {} removed, {} allowed",
         document.edges_before, document.edges_after, record.edges_added, record.edges_removed, record.budget
     ));
+    if record.feature_rows_changed > 0 {
+        global.say(format_args!("features of {} nodes changed", record.feature_rows_changed));
+    }
     global.say(format_args!(
-        "mean H  {} -> {} at the test nodes",
+        "mean H  {} -> {} at the {} test nodes",
         heterophily(record.heterophily_before),
-        heterophily(record.heterophily_after)
+        heterophily(record.heterophily_after),
+        record.test_nodes
     ));
     global.say(format_args!("wrote {} after {:.1} s", document.path.display(), record.seconds));
 }
@@ -140,5 +158,6 @@ Examples:
   lhs attack injected cora --rate 2 --set keep=0.5 --split 3 --seed 7 --out worse.npz
 
 With --json, one object: path, dataset, attack, settings, split, seed, edges_before, edges_after,
-edges_added, edges_removed, budget, heterophily_before, heterophily_after, seconds."
+edges_added, edges_removed, feature_rows_changed, test_nodes, budget, heterophily_before,
+heterophily_after, seconds; added and removed list the edges as pairs of node numbers."
 }

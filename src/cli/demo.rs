@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::interrupt;
 use super::output::Global;
-use crate::attacks::{self, Attack};
+use crate::attacks::{self, Attack, Scene};
 use crate::error::{Error, Result};
 use crate::eval::evasion::{Evasion, Victim, attack_seed};
 use crate::eval::experiment::split_seed;
@@ -178,10 +178,10 @@ fn keep(
 ) -> Result<(Vec<Description>, Vec<PathBuf>)> {
     std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
     let seed = attack_seed(global.seed, learned.number);
-    let attacked = attack.perturb(dataset, &learned.split, seed)?.graph;
+    let attacked = attack.perturb(&Scene::new(dataset, &learned.split), seed)?.dataset;
     let mut graphs = Vec::new();
     let mut exported = None;
-    for (name, graph) in [("clean", dataset.graph()), ("attacked", &attacked)] {
+    for (name, graph) in [("clean", dataset.graph()), ("attacked", attacked.graph())] {
         graphs.push(describe(&format!("given, {name}"), graph, dataset, &learned.split));
         if let Some(structure) = learned.model.structure(graph, dataset.features())? {
             let latent = structure.latent().clone();
@@ -191,7 +191,7 @@ fn keep(
     }
     let mut written = vec![folder.join("graph.npz"), folder.join("attacked.npz")];
     npz::write(dataset, &written[0], npz::FeatureLayout::Dense)?;
-    npz::write(&dataset.clone().with_graph(attacked)?, &written[1], npz::FeatureLayout::Dense)?;
+    npz::write(&attacked, &written[1], npz::FeatureLayout::Dense)?;
     if let Some(latent) = exported {
         let predicted = predicted_classes(&learned.model.predict(dataset.graph(), dataset.features())?);
         let file = folder.join("latent.gexf");

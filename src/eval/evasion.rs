@@ -9,9 +9,9 @@ use super::experiment::split_seed;
 use super::predictions::Predictions;
 use super::run::RunFolder;
 use super::{metrics, parallel};
-use crate::attacks::{Attack, Record};
+use crate::attacks::{Attack, Record, Scene};
 use crate::error::{Error, Result};
-use crate::graph::{Dataset, Graph, Split};
+use crate::graph::{Dataset, Split};
 use crate::linalg::random::derive;
 use crate::models::{ModelKind, NodeClassifier};
 
@@ -110,7 +110,7 @@ impl Evasion<'_> {
         }
         let clean = parallel::map(victims, self.threads, |cell| {
             let victim = &self.victims[cell];
-            self.accuracy(victim, self.dataset.graph())
+            self.accuracy(victim, self.dataset, &victim.split)
         })?;
         let per_attack = victims * repeats;
         let mut cells = parallel::map(self.attacks.len() * per_attack, self.threads, |cell| {
@@ -127,21 +127,22 @@ impl Evasion<'_> {
 
     fn cell(&self, attack: &dyn Attack, victim: &Victim, repeat: usize) -> Result<Cell> {
         let seed = attack_seed(self.seed.wrapping_add(repeat as u64), victim.number);
-        let attacked = attack.perturb(self.dataset, &victim.split, seed)?;
+        let scene = Scene { victim: Some(victim.model.as_ref()), ..Scene::new(self.dataset, &victim.split) };
+        let attacked = attack.perturb(&scene, seed)?;
         let cell = Cell {
             split: victim.number,
             repeat,
-            test_accuracy: self.accuracy(victim, &attacked.graph)?,
+            test_accuracy: self.accuracy(victim, &attacked.dataset, &attacked.split)?,
             record: attacked.record,
         };
         (self.watch)(&cell);
         Ok(cell)
     }
 
-    fn accuracy(&self, victim: &Victim, graph: &Graph) -> Result<f64> {
-        let probabilities = victim.model.predict(graph, self.dataset.features())?;
-        let predictions = Predictions::new(self.dataset, self.classes, probabilities)?;
-        let accuracy = predictions.confusion(victim.split.test.iter().copied()).accuracy();
+    fn accuracy(&self, victim: &Victim, dataset: &Dataset, split: &Split) -> Result<f64> {
+        let probabilities = victim.model.predict(dataset.graph(), dataset.features())?;
+        let predictions = Predictions::new(dataset, self.classes, probabilities)?;
+        let accuracy = predictions.confusion(split.test.iter().copied()).accuracy();
         let accuracy = accuracy.ok_or_else(|| {
             Error::data(format!("no test node of split {} has a label", victim.number), "label some of them")
         })?;

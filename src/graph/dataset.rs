@@ -135,6 +135,11 @@ impl Dataset {
         Self::new(DatasetParts { graph, ..self.into_parts() })
     }
 
+    /// The same nodes with other features.
+    pub fn with_features(self, features: Features) -> Result<Self> {
+        Self::new(DatasetParts { features, ..self.into_parts() })
+    }
+
     /// The nodes named (ascending, without repeats) and the edges among them.
     pub fn subset(&self, nodes: &[u32]) -> Result<Self> {
         let number = |node: &u32| nodes.binary_search(node).ok().map(|new| new as u32);

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::agreement::{Agreement, Given, advantage, agreement, agreement_in_parts};
 use super::Auto;
+use super::agreement::{Agreement, Given, advantage, agreement, agreement_in_parts};
 use super::known::KnownNodes;
 use super::latent_graph::{blend, latent_graph, latent_graph_in_parts};
 use super::low_rank::DirectionMap;

@@ -281,10 +281,9 @@ pub const KIND: ModelKind = ModelKind {
             ("channel_dropout", SearchSpace::Uniform(0.0, 0.5)),
             ("normalise_features", SearchSpace::choice([false, true])),
             ("reconstruction.weight", SearchSpace::choice([0.0, 0.5, 1.0])),
-            ("structure.directions_per_class", SearchSpace::choice([4, 8, 16])),
-            ("structure.rounds", SearchSpace::choice([0, 1, 2])),
+            ("structure.rounds", SearchSpace::choice([0, 2])),
             ("training.learning_rate", SearchSpace::LogUniform(2e-3, 2e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-5, 3e-2)),
+            ("training.weight_decay", SearchSpace::LogUniform(1e-5, 1e-1)),
         ]
     },
 };

@@ -81,8 +81,7 @@ impl Trust {
         let given = normalise::row_stochastic(&graph.to_undirected());
         let Inputs { features, profiles } = structure.inputs.as_ref();
         Trust(Doors::all().map(|doors| {
-            let views: Vec<&Mat> =
-                [features].into_iter().chain(doors.profile.then_some(profiles)).collect();
+            let views: Vec<&Mat> = [features].into_iter().chain(doors.profile.then_some(profiles)).collect();
             let mut parts = vec![leading_columns(&views)];
             if doors.latent {
                 parts.push(latent.apply(&parts[0]));

@@ -1,0 +1,148 @@
+//! Flipping pairs of nodes, and how many of them an attack on the edges may flip.
+
+use std::collections::HashSet;
+
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+
+/// A graph after some pairs were flipped.
+pub(super) struct Flipped {
+    pub graph: Graph,
+    /// `(low, high)`, ascending.
+    pub added: Vec<(u32, u32)>,
+    pub removed: Vec<(u32, u32)>,
+}
+
+/// The graph in which each pair's edge is gone if it was there, and there if it was not.
+///
+/// Pairs may come in any order and either way round; one that is named twice is flipped once, and a node
+/// is never joined to itself. Where edges have weights, a new one weighs as much as the mean of the old
+/// ones: an edge that stands out is easily found. Cost: one pass over the edges, and sorting the pairs.
+pub(super) fn flip(graph: &Graph, pairs: &[(u32, u32)]) -> Result<Flipped> {
+    let mut pairs: Vec<(u32, u32)> =
+        pairs.iter().filter(|(a, b)| a != b).map(|&(a, b)| (a.min(b), a.max(b))).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    let is_edge = |a: u32, b: u32| (a as usize) < graph.num_nodes() && graph.has_edge(a, b);
+    let (gone, new): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|&(a, b)| is_edge(a, b));
+    let (mut edges, mut weights): (Vec<_>, Vec<_>) = graph
+        .weighted_edges()
+        .filter(|&(a, b, _)| gone.binary_search(&(a, b)).is_err())
+        .map(|(a, b, weight)| ((a, b), weight))
+        .unzip();
+    edges.extend_from_slice(&new);
+    weights.resize(edges.len(), mean_weight(graph));
+    let weights = graph.weights().map(|_| weights.as_slice());
+    let (graph, _) = Graph::build(graph.num_nodes(), &edges, weights, false)?;
+    Ok(Flipped { graph, added: new, removed: gone })
+}
+
+/// Flips that a share of the edges makes; rounded down, as published attacks do.
+pub(super) fn share_of_edges(rate: f64, graph: &Graph) -> usize {
+    // 0.15 * 20 is a hair below 3, which must not become 2.
+    (rate * graph.num_edges() as f64 * (1.0 + 1e-12)) as usize
+}
+
+/// The error for a budget that the graph has no room for.
+pub(super) fn too_few(found: usize, budget: usize, what: &str) -> Error {
+    Error::data(
+        format!("the budget is {budget} flips, but only {found} {what} can be flipped"),
+        "choose a smaller --rate",
+    )
+}
+
+/// A graph while it is being changed: who is joined to whom, and nothing is left without an edge.
+pub(super) struct Draft<'a> {
+    graph: &'a Graph,
+    flipped: HashSet<(u32, u32)>,
+    degrees: Vec<usize>,
+    may_isolate: bool,
+}
+
+impl<'a> Draft<'a> {
+    /// Nothing is changed yet. Unless it `may_isolate`, no node loses its last edge.
+    pub(super) fn new(graph: &'a Graph, may_isolate: bool) -> Self {
+        let degrees = (0..graph.num_nodes()).map(|node| graph.degree(node)).collect();
+        Draft { graph, flipped: HashSet::new(), degrees, may_isolate }
+    }
+
+    /// Whether two nodes are joined in the graph as it was.
+    pub(super) fn was_edge(&self, a: u32, b: u32) -> bool {
+        self.graph.has_edge(a, b)
+    }
+
+    /// Flips a pair that was not flipped before, if that is allowed; says whether it was.
+    pub(super) fn flip(&mut self, a: u32, b: u32) -> bool {
+        let pair = (a.min(b), a.max(b));
+        let (a, b) = (a as usize, b as usize);
+        let gone = self.graph.has_edge(pair.0, pair.1);
+        let last = gone && !self.may_isolate && (self.degrees[a] <= 1 || self.degrees[b] <= 1);
+        if a == b || last || !self.flipped.insert(pair) {
+            return false;
+        }
+        for node in [a, b] {
+            self.degrees[node] = if gone { self.degrees[node] - 1 } else { self.degrees[node] + 1 };
+        }
+        true
+    }
+
+    /// How many pairs were flipped.
+    pub(super) fn len(&self) -> usize {
+        self.flipped.len()
+    }
+
+    /// The pairs, ascending.
+    pub(super) fn into_flips(self) -> Vec<(u32, u32)> {
+        let mut flips: Vec<(u32, u32)> = self.flipped.into_iter().collect();
+        flips.sort_unstable();
+        flips
+    }
+}
+
+fn mean_weight(graph: &Graph) -> f32 {
+    match graph.weights() {
+        Some(weights) if !weights.is_empty() => {
+            (weights.iter().map(|&w| f64::from(w)).sum::<f64>() / weights.len() as f64) as f32
+        }
+        _ => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_come_and_go_once_each() {
+        let (graph, _) = Graph::from_edges(4, &[(0, 1), (1, 2)]).unwrap();
+        let flipped = flip(&graph, &[(1, 0), (3, 1), (1, 3), (2, 2), (0, 3)]).unwrap();
+        assert_eq!(flipped.graph.edges().collect::<Vec<_>>(), [(0, 3), (1, 2), (1, 3)]);
+        assert_eq!((flipped.added, flipped.removed), (vec![(0, 3), (1, 3)], vec![(0, 1)]));
+        assert_eq!(flip(&graph, &[]).unwrap().graph, graph);
+        assert!(flip(&graph, &[(7, 9)]).is_err() && flip(&graph, &[(0, 9)]).is_err());
+    }
+
+    #[test]
+    fn a_draft_leaves_nobody_alone_unless_it_may() {
+        let (graph, _) = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)]).unwrap();
+        let mut draft = Draft::new(&graph, false);
+        assert!(!draft.flip(0, 1) && !draft.flip(2, 2) && draft.flip(2, 1) && !draft.flip(1, 2));
+        assert!(draft.flip(0, 3) && !draft.flip(0, 1));
+        assert_eq!(draft.into_flips(), [(0, 3), (1, 2)]);
+        assert!(Draft::new(&graph, true).flip(0, 1));
+    }
+
+    #[test]
+    fn a_share_of_the_edges_is_rounded_down() {
+        let pairs: Vec<(u32, u32)> = (0..20).map(|n| (n, n + 1)).collect();
+        let (graph, _) = Graph::from_edges(21, &pairs).unwrap();
+        assert_eq!([0.0, 0.15, 0.99, 1.0].map(|rate| share_of_edges(rate, &graph)), [0, 3, 19, 20]);
+    }
+
+    #[test]
+    fn a_new_edge_weighs_as_much_as_the_others_do() {
+        let (graph, _) = Graph::build(3, &[(0, 1), (1, 2)], Some(&[1.0, 4.0]), false).unwrap();
+        let flipped = flip(&graph, &[(0, 2)]).unwrap().graph;
+        assert_eq!(flipped.weighted_edges().collect::<Vec<_>>(), [(0, 1, 1.0), (0, 2, 2.5), (1, 2, 4.0)]);
+    }
+}
