@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lhs::attacks::injected::InjectedConfig;
 use lhs::attacks::{Attack, AttackKind, Attacked, Scene, kind, kinds};
-use lhs::eval::evasion::{Evasion, EvasionOutcome, Victim, attack_seed};
+use lhs::eval::robustness::{Robustness, RobustnessOutcome, Victim, When, attack_seed};
 use lhs::graph::heterophily::node_heterophily;
 use lhs::graph::synth::SynthConfig;
 use lhs::graph::{Dataset, DatasetParts, Graph, Labels, Split};
@@ -82,15 +82,15 @@ fn the_same_seed_gives_the_same_graph_and_the_data_stays_as_it_was() {
     let dataset = dataset();
     let split = &dataset.splits()[0];
     for kind in kinds() {
-        let attack = attack(kind, 1.0);
+        let attack = attack(kind, 0.5);
         let changed = |attacked: Attacked| {
             let features = (0..300).map(|n| attacked.dataset.features().row_nonzeros(n)).collect::<Vec<_>>();
             (attacked.dataset.graph().clone(), features, attacked.split)
         };
         let result = |seed| changed(attack.perturb(&Scene::new(&dataset, split), seed).unwrap());
-        assert_eq!(result(3), result(3), "{}", kind.name);
+        assert!(result(3) == result(3), "{}", kind.name);
         if kind.random {
-            assert_ne!(result(3), result(4), "{}", kind.name);
+            assert!(result(3) != result(4), "{}", kind.name);
         }
         assert_eq!(dataset.graph(), self::dataset().graph(), "{}: the input has changed", kind.name);
     }
@@ -220,13 +220,14 @@ fn victims(model: &str, dataset: &Dataset) -> Vec<Victim> {
     (0..2).map(fit).collect()
 }
 
-fn evade(dataset: &Dataset, victims: &[Victim], rates: &[f64], threads: usize) -> EvasionOutcome {
+fn evade(dataset: &Dataset, victims: &[Victim], rates: &[f64], threads: usize) -> RobustnessOutcome {
     let attacks: Vec<Box<dyn Attack>> =
         rates.iter().map(|&rate| attack(kind("injected").unwrap(), rate)).collect();
-    Evasion {
+    Robustness {
         dataset,
         classes: dataset.labels().names(),
         victims,
+        when: When::AfterTraining,
         attacks: &attacks,
         repeats: 3,
         seed: 9,
@@ -242,7 +243,7 @@ fn evasion_hurts_a_convolution_and_not_a_perceptron() {
     let dataset = dataset();
     let victims = [victims("gcn", &dataset), victims("mlp", &dataset)];
     let [gcn, mlp] = [0, 1].map(|model| evade(&dataset, &victims[model], &[0.0, 2.0], 2));
-    let loss = |outcome: &EvasionOutcome, rate: usize| {
+    let loss = |outcome: &RobustnessOutcome, rate: usize| {
         outcome.clean_test_accuracy_mean - outcome.rates[rate].test_accuracy_mean
     };
     assert!(loss(&gcn, 0).abs() < 1e-9, "rate 0 changes nothing: {gcn:?}");
@@ -260,7 +261,7 @@ fn evasion_hurts_a_convolution_and_not_a_perceptron() {
     assert_eq!(again.record.heterophily_after, cells[5].record.heterophily_after);
 
     let on_one_thread = evade(&dataset, &victims[0], &[0.0, 2.0], 1);
-    let accuracies = |outcome: &EvasionOutcome| -> Vec<f64> {
+    let accuracies = |outcome: &RobustnessOutcome| -> Vec<f64> {
         outcome.rates.iter().flat_map(|rate| &rate.cells).map(|cell| cell.test_accuracy).collect()
     };
     assert_eq!(accuracies(&gcn), accuracies(&on_one_thread));
@@ -269,10 +270,11 @@ fn evasion_hurts_a_convolution_and_not_a_perceptron() {
 #[test]
 fn evasion_of_nobody_is_an_error() {
     let dataset = dataset();
-    let evasion = Evasion {
+    let evasion = Robustness {
         dataset: &dataset,
         classes: dataset.labels().names(),
         victims: &[],
+        when: When::AfterTraining,
         attacks: &[],
         repeats: 3,
         seed: 0,

@@ -72,7 +72,7 @@ fn an_attacked_dataset_is_written_and_told_of() {
     let document = bench.json("attack injected toy.npz --rate 2 --split 1 --seed 5 --out bad.npz");
     let keys: Vec<&String> = document.as_object().unwrap().keys().collect();
     let promised = "path dataset attack settings split seed edges_before edges_after edges_added edges_removed \
-                    budget heterophily_before heterophily_after seconds";
+                    feature_rows_changed test_nodes budget heterophily_before heterophily_after seconds added removed";
     assert_eq!(keys, promised.split(' ').collect::<Vec<_>>());
     assert_eq!((&document["dataset"], &document["settings"]["rate"]), (&"toy".into(), &2.0.into()));
 
@@ -82,6 +82,10 @@ fn an_attacked_dataset_is_written_and_told_of() {
     assert_eq!(document["edges_before"], clean.graph().num_edges());
     assert_eq!(document["edges_after"], bad.graph().num_edges());
     assert_eq!(document["edges_added"], bad.graph().num_edges() - clean.graph().num_edges());
+    assert_eq!(
+        document["added"].as_array().map(Vec::len),
+        document["edges_added"].as_u64().map(|n| n as usize)
+    );
     assert!(document["heterophily_after"].as_f64() > document["heterophily_before"].as_f64());
 
     let text = bench.text("attack injected toy.npz --set keep=1 --split 1 --out kept.npz");
@@ -129,7 +133,7 @@ fn a_run_is_evaluated_under_attack() {
     bench.text(&format!("train toy.npz {FAST}"));
     let document = bench.json("evaluate run --attack injected --rate 0.5,2 --repeats 2");
     let keys: Vec<&String> = document.as_object().unwrap().keys().collect();
-    let promised = "run dataset model attack settings seed splits repeats clean_test_accuracy_mean \
+    let promised = "run dataset model attack settings seed splits repeats poisoning clean_test_accuracy_mean \
                     clean_test_accuracy_std rates";
     assert_eq!(keys, promised.split(' ').collect::<Vec<_>>());
     let clean = bench.json("evaluate run");
@@ -158,6 +162,34 @@ fn a_run_is_evaluated_under_attack() {
         "{text}"
     );
     assert!(text.contains("\nclean ") && text.contains("\n    1  "), "{text}");
+}
+
+#[test]
+fn poisoned_models_learn_again() {
+    let bench = Bench::new();
+    bench.text(&format!("train toy.npz {FAST}"));
+    let document = bench.json("evaluate run --attack dice --rate 0.2 --repeats 1 --poisoning");
+    assert_eq!(document["poisoning"], true);
+    // The same by hand: attack, train on what is left, with the run's settings and seed.
+    bench.text("attack dice toy.npz --rate 0.2 --split 1 --out bad.npz");
+    bench.text("train bad.npz --model gcn --config run/settings.toml --split 1 --out run-bad");
+    let by_hand = bench.json("evaluate run-bad");
+    assert_eq!(document["rates"][0]["cells"][1]["test_accuracy"], by_hand["test_accuracy_mean"]);
+    assert!(
+        bench.text("evaluate run --attack dice --poisoning --repeats 1").contains("dice before training")
+    );
+    assert!(bench.fails("evaluate run --poisoning").contains("--attack"));
+}
+
+#[test]
+fn a_sample_of_the_test_nodes_is_written_as_the_test_nodes_of_its_split() {
+    let bench = Bench::new();
+    let document = bench.json("attack ood toy.npz --split 1 --out sample.npz");
+    let (clean, sample) = (bench.load("toy.npz"), bench.load("sample.npz"));
+    assert_eq!(clean.splits()[0], sample.splits()[0]);
+    assert_eq!(document["test_nodes"], sample.splits()[1].test.len());
+    assert!(sample.splits()[1].test.len() < clean.splits()[1].test.len());
+    assert_eq!(clean.graph(), sample.graph());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::output::Global;
 use super::selection::{attack_settings, load};
 use crate::attacks::{self, Record, Scene, Watch};
 use crate::error::{Error, Result};
-use crate::eval::evasion::attack_seed;
+use crate::eval::robustness::attack_seed;
 use crate::eval::settings::leaves;
 use crate::graph::{Dataset, Split};
 

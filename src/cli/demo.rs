@@ -8,9 +8,9 @@ use super::interrupt;
 use super::output::Global;
 use crate::attacks::{self, Attack, Scene};
 use crate::error::{Error, Result};
-use crate::eval::evasion::{Evasion, Victim, attack_seed};
 use crate::eval::experiment::split_seed;
 use crate::eval::metrics::predicted_classes;
+use crate::eval::robustness::{Robustness, Victim, When, attack_seed};
 use crate::eval::structure::{Description, describe, export};
 use crate::eval::{parallel, run};
 use crate::graph::Dataset;
@@ -154,10 +154,11 @@ fn score(
     attack: &[Box<dyn Attack>; 1],
     global: &Global,
 ) -> Result<(f64, f64)> {
-    let outcome = Evasion {
+    let outcome = Robustness {
         dataset,
         classes: dataset.labels().names(),
         victims,
+        when: When::AfterTraining,
         attacks: attack,
         repeats: 1,
         seed: global.seed,

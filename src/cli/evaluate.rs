@@ -1,6 +1,6 @@
 //! `lhs evaluate`: the models of a run scored again, on their own data, a changed version of it, or under attack.
 
-mod evasion;
+mod attacked;
 
 use std::path::PathBuf;
 
@@ -24,6 +24,7 @@ Examples:
   lhs evaluate runs/cora-gcn
   lhs evaluate runs/cora-gcn --data changed.npz
   lhs evaluate runs/cora-gcn --attack injected --rate 0.5,1,2 --repeats 5
+  lhs evaluate runs/cora-gcn --attack dice --rate 0.05,0.25 --poisoning
 
 `lhs attack --help` lists the attacks and their settings.")]
 pub struct EvaluateArgs {
@@ -36,7 +37,7 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "data")]
     attack: Option<String>,
     #[command(flatten)]
-    evasion: evasion::EvasionArgs,
+    attacked: attacked::AttackedArgs,
 }
 
 /// The scores of one split, in percent.
@@ -56,7 +57,7 @@ pub fn run(args: &EvaluateArgs, global: &Global) -> Result<()> {
     let run = RunFolder::open(&args.run)?;
     let kind = models::kind(&run.manifest().model)?;
     if let Some(attack) = &args.attack {
-        return evasion::run(attack, &args.evasion, &run, kind, global);
+        return attacked::run(attack, &args.attacked, &run, kind, global);
     }
     let dataset = match &args.data {
         Some(named) => load(named, run.manifest().dataset.directed, global)?,

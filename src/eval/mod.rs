@@ -1,18 +1,19 @@
 //! Measuring: metrics, experiments over splits and seeds, run folders, the search for settings.
 //!
 //! [`experiment`] trains a model on each split and scores it; [`run`] keeps what it made on disk, so that
-//! an interrupted run goes on to the same bits; [`evasion`] attacks the graph under trained models and scores
-//! them again; [`structure`] describes graphs and what was learned of them; [`tune`] searches settings by validation accuracy alone.
+//! an interrupted run goes on to the same bits; [`robustness`] attacks the data of trained models and
+//! scores them again; [`structure`] describes graphs and what was learned of them; [`tune`] searches settings by
+//! validation accuracy alone.
 
 mod checkpoint;
 pub mod config_file;
-pub mod evasion;
 pub mod experiment;
 pub mod fingerprint;
 pub mod memory;
 pub mod metrics;
 pub mod parallel;
 pub mod predictions;
+pub mod robustness;
 pub mod run;
 pub mod settings;
 pub mod shipped;

@@ -5,19 +5,20 @@ use std::path::Path;
 use serde::Serialize;
 use toml::Table;
 
+use super::super::interrupt;
 use super::super::output::Global;
 use super::super::selection::attack_settings;
 use super::{finished_splits, own_data};
 use crate::attacks;
 use crate::error::Result;
-use crate::eval::evasion::{Evasion, EvasionOutcome, Victim};
 use crate::eval::parallel;
+use crate::eval::robustness::{Robustness, RobustnessOutcome, Victim, When};
 use crate::eval::run::RunFolder;
 use crate::models::ModelKind;
 
 /// How strongly and how often is attacked.
 #[derive(Debug, clap::Args)]
-pub struct EvasionArgs {
+pub struct AttackedArgs {
     /// How strong the attack is; several, as in 0.5,1,2, are run one after the other [default: the attack's]
     #[arg(long, value_name = "RATES", value_delimiter = ',', requires = "attack")]
     #[arg(allow_negative_numbers = true)]
@@ -26,6 +27,9 @@ pub struct EvasionArgs {
     #[arg(long, value_name = "N", default_value_t = 3, requires = "attack")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     repeats: u16,
+    /// Attack before training: each model learns again, with the run's settings, on the attacked data
+    #[arg(long, requires = "attack")]
+    poisoning: bool,
     /// One setting of the attack, such as keep=0.5; may be repeated
     #[arg(long, value_name = "KEY=VALUE", requires = "attack")]
     set: Vec<String>,
@@ -42,14 +46,15 @@ struct Document<'a> {
     seed: u64,
     splits: usize,
     repeats: u16,
+    poisoning: bool,
     #[serde(flatten)]
-    outcome: &'a EvasionOutcome,
+    outcome: &'a RobustnessOutcome,
 }
 
 /// Attacks and scores.
 pub fn run(
     name: &str,
-    args: &EvasionArgs,
+    args: &AttackedArgs,
     run: &RunFolder,
     model: &ModelKind,
     global: &Global,
@@ -69,10 +74,18 @@ pub fn run(
     let victims =
         parallel::map(splits.len(), threads, |cell| Victim::of_run(run, model, &dataset, splits[cell]))?;
     let bar = global.progress((attacks.len() * splits.len() * usize::from(args.repeats)) as u64, name);
-    let outcome = Evasion {
+    let config = (model.build)(run.settings())?;
+    let when = if args.poisoning {
+        let seed = run.manifest().seed;
+        When::BeforeTraining { config: config.as_ref(), seed, stop: Some(interrupt::flag()) }
+    } else {
+        When::AfterTraining
+    };
+    let outcome = Robustness {
         dataset: &dataset,
         classes: &run.manifest().classes,
         victims: &victims,
+        when,
         attacks: &attacks,
         repeats: usize::from(args.repeats),
         seed: global.seed,
@@ -83,9 +96,10 @@ pub fn run(
     bar.finish_and_clear();
     let outcome = outcome.map_err(|error| error.in_file(&run.manifest().dataset.path))?;
     global.say(format_args!(
-        "{} on {} under {name}; accuracy in percent at the test nodes, over {} × {}",
+        "{} on {} under {name}{}; accuracy in percent at the test nodes, over {} × {}",
         model.name,
         dataset.name(),
+        if args.poisoning { " before training" } else { "" },
         counted(splits.len(), "split"),
         counted(usize::from(args.repeats), "repeat"),
     ));
@@ -99,12 +113,13 @@ pub fn run(
         seed: global.seed,
         splits: splits.len(),
         repeats: args.repeats,
+        poisoning: args.poisoning,
         outcome: &outcome,
     });
     Ok(())
 }
 
-fn say(outcome: &EvasionOutcome, global: &Global) {
+fn say(outcome: &RobustnessOutcome, global: &Global) {
     let heterophily = |value: Option<f64>| value.map_or_else(|| "-".to_string(), |h| format!("{h:.3}"));
     let before = outcome.rates.first().and_then(|rate| rate.heterophily_before_mean);
     global.say(" rate  accuracy    std   mean H  edges added  removed");

@@ -1,7 +1,9 @@
-//! Evasion: the graph is attacked after training, and the model must classify on what is left of it.
+//! Models under attack: after training (evasion), or before it (poisoning), when they learn on what is left.
 //!
 //! Every victim (a trained model with its split) meets every attack, several times with other seeds. The
 //! numbers depend on models, data, attacks and seed, never on the number of threads.
+
+use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
@@ -9,11 +11,12 @@ use super::experiment::split_seed;
 use super::predictions::Predictions;
 use super::run::RunFolder;
 use super::{metrics, parallel};
-use crate::attacks::{Attack, Record, Scene};
+use crate::attacks::{Attack, Attacked, Record, Scene};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
 use crate::linalg::random::derive;
-use crate::models::{ModelKind, NodeClassifier};
+use crate::models::{ModelConfig, ModelKind, NodeClassifier, Task};
+use crate::training::Session;
 
 /// A trained model and the split that it was trained on.
 pub struct Victim {
@@ -32,14 +35,32 @@ impl Victim {
     }
 }
 
+/// When the data is attacked.
+#[derive(Clone, Copy)]
+pub enum When<'a> {
+    /// After training: evasion.
+    AfterTraining,
+    /// Before it: poisoning. The settings are those that the victims were trained with.
+    BeforeTraining {
+        /// How to learn again.
+        config: &'a dyn ModelConfig,
+        /// The seed that the victims were trained with.
+        seed: u64,
+        /// Set to true to stop at the next epoch.
+        stop: Option<&'a AtomicBool>,
+    },
+}
+
 /// What to run.
-pub struct Evasion<'a> {
+pub struct Robustness<'a> {
     /// The clean data.
     pub dataset: &'a Dataset,
     /// Names of the classes, by the models' numbers.
     pub classes: &'a [String],
-    /// Who is attacked.
+    /// Who is attacked: models trained on the clean data.
     pub victims: &'a [Victim],
+    /// Whether they meet the attack as they are, or learn again on the attacked data.
+    pub when: When<'a>,
     /// The attacks, one for each strength.
     pub attacks: &'a [Box<dyn Attack>],
     /// How often each attack meets each victim, 1 or more.
@@ -59,7 +80,7 @@ pub struct Cell {
     pub split: usize,
     /// Which of the repeats.
     pub repeat: usize,
-    /// At the test nodes, on the attacked graph.
+    /// At the test nodes, on the attacked data.
     pub test_accuracy: f64,
     /// What was done to the graph.
     #[serde(flatten)]
@@ -89,7 +110,7 @@ pub struct AtRate {
 
 /// What came out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct EvasionOutcome {
+pub struct RobustnessOutcome {
     /// Mean accuracy at the test nodes on the clean graph, in percent.
     pub clean_test_accuracy_mean: f64,
     /// Its spread over the splits.
@@ -98,9 +119,9 @@ pub struct EvasionOutcome {
     pub rates: Vec<AtRate>,
 }
 
-impl Evasion<'_> {
+impl Robustness<'_> {
     /// Crafts and scores every cell.
-    pub fn run(&self) -> Result<EvasionOutcome> {
+    pub fn run(&self) -> Result<RobustnessOutcome> {
         let (victims, repeats) = (self.victims.len(), self.repeats);
         if victims * repeats == 0 {
             return Err(Error::data(
@@ -110,7 +131,7 @@ impl Evasion<'_> {
         }
         let clean = parallel::map(victims, self.threads, |cell| {
             let victim = &self.victims[cell];
-            self.accuracy(victim, self.dataset, &victim.split)
+            self.accuracy(victim.model.as_ref(), self.dataset, &victim.split)
         })?;
         let per_attack = victims * repeats;
         let mut cells = parallel::map(self.attacks.len() * per_attack, self.threads, |cell| {
@@ -118,7 +139,7 @@ impl Evasion<'_> {
             self.cell(self.attacks[attack].as_ref(), &self.victims[within / repeats], within % repeats)
         })?;
         let rates = self.attacks.iter().map(|attack| summary(attack.rate(), cells.drain(..per_attack)));
-        Ok(EvasionOutcome {
+        Ok(RobustnessOutcome {
             clean_test_accuracy_mean: metrics::mean(&clean),
             clean_test_accuracy_std: metrics::std(&clean),
             rates: rates.collect(),
@@ -129,28 +150,40 @@ impl Evasion<'_> {
         let seed = attack_seed(self.seed.wrapping_add(repeat as u64), victim.number);
         let scene = Scene { victim: Some(victim.model.as_ref()), ..Scene::new(self.dataset, &victim.split) };
         let attacked = attack.perturb(&scene, seed)?;
+        let learned = self.learned_again(victim.number, &attacked)?;
+        let model = learned.as_deref().unwrap_or(victim.model.as_ref());
         let cell = Cell {
             split: victim.number,
             repeat,
-            test_accuracy: self.accuracy(victim, &attacked.dataset, &attacked.split)?,
+            test_accuracy: self.accuracy(model, &attacked.dataset, &attacked.split)?,
             record: attacked.record,
         };
         (self.watch)(&cell);
         Ok(cell)
     }
 
-    fn accuracy(&self, victim: &Victim, dataset: &Dataset, split: &Split) -> Result<f64> {
-        let probabilities = victim.model.predict(dataset.graph(), dataset.features())?;
+    /// The model that learned on the attacked data, if that is what is wanted.
+    fn learned_again(&self, number: usize, attacked: &Attacked) -> Result<Option<Box<dyn NodeClassifier>>> {
+        let When::BeforeTraining { config, seed, stop } = self.when else { return Ok(None) };
+        let task = Task::new(&attacked.dataset, &attacked.split)?;
+        let mut session = Session { stop, ..Session::default() };
+        config.fit(&task, split_seed(seed, number), &mut session).map(Some).map_err(|error| match error {
+            Error::Interrupted { .. } => Error::Interrupted { remedy: "nothing was kept".into() },
+            other => other,
+        })
+    }
+
+    fn accuracy(&self, model: &dyn NodeClassifier, dataset: &Dataset, split: &Split) -> Result<f64> {
+        let probabilities = model.predict(dataset.graph(), dataset.features())?;
         let predictions = Predictions::new(dataset, self.classes, probabilities)?;
         let accuracy = predictions.confusion(split.test.iter().copied()).accuracy();
-        let accuracy = accuracy.ok_or_else(|| {
-            Error::data(format!("no test node of split {} has a label", victim.number), "label some of them")
-        })?;
+        let accuracy =
+            accuracy.ok_or_else(|| Error::data("no test node has a label", "label some of them"))?;
         Ok(100.0 * accuracy)
     }
 }
 
-/// The seed that a split is attacked with, apart from that of its training. Repeat `k` of an evasion with
+/// The seed that a split is attacked with, apart from that of its training. Repeat `k` of an evaluation with
 /// seed `s` uses `attack_seed(s + k, split)`; so does `lhs attack --seed s+k --split SPLIT`.
 pub fn attack_seed(seed: u64, split: usize) -> u64 {
     const ATTACK: u64 = 1;
