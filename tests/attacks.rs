@@ -15,8 +15,21 @@ fn dataset() -> Dataset {
     SynthConfig { nodes: 300, homophily: 0.8, ..SynthConfig::default() }.generate(3).unwrap()
 }
 
+/// An attack with its defaults, but for those that make it slow.
 fn attack(kind: &AttackKind, rate: f64) -> Box<dyn Attack> {
-    kind.at_rate(&(kind.defaults)(), rate).unwrap()
+    attack_with(kind.name, rate, &[("steps", 3), ("last_steps", 2), ("count", 4), ("queries", 1)])
+}
+
+/// An attack with its defaults, but for some settings, where it has them.
+fn attack_with(name: &str, rate: f64, changes: &[(&str, i64)]) -> Box<dyn Attack> {
+    let kind = kind(name).unwrap();
+    let mut settings = (kind.defaults)();
+    for (key, number) in changes {
+        if let Some(value) = settings.get_mut(*key) {
+            *value = (*number).into();
+        }
+    }
+    kind.at_rate(&settings, rate).unwrap()
 }
 
 fn injected(rate: f64, keep: f64, dataset: &Dataset) -> Attacked {
@@ -126,6 +139,45 @@ fn what_cannot_be_attacked_is_refused() {
 }
 
 #[test]
+fn attacks_at_chosen_nodes_score_those_alone() {
+    let dataset = dataset();
+    let split = &dataset.splits()[0];
+    let scene = Scene::new(&dataset, split);
+    for name in ["fga", "nettack"] {
+        let kind = kind(name).unwrap();
+        let mut settings = (kind.defaults)();
+        let build = |settings: &toml::Table| (kind.build)(settings).unwrap();
+        let targets = [split.test[3], split.test[8]];
+        settings
+            .insert("targets".into(), targets.map(|node| toml::Value::from(i64::from(node))).to_vec().into());
+        let attacked = build(&settings).perturb(&scene, 0).unwrap();
+        assert_eq!(attacked.split.test, targets, "{name}");
+        let at_target = |&(a, b): &(u32, u32)| targets.contains(&a) || targets.contains(&b);
+        assert!(attacked.added.iter().chain(&attacked.removed).all(at_target), "{name}");
+        assert!(attacked.record.heterophily_after > attacked.record.heterophily_before, "{name}");
+        for (wrong, said) in [(300, "there is no node 300"), (split.train[0], "not a test node")] {
+            settings.insert("targets".into(), vec![toml::Value::from(i64::from(wrong))].into());
+            let error = build(&settings).perturb(&scene, 0).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}
+
+#[test]
+fn gradients_hurt_a_convolution_more_than_chance() {
+    let dataset = dataset();
+    let victims = victims("gcn", &dataset);
+    let loss = |name: &str| {
+        let attacks = [attack_with(name, 0.1, &[("steps", 20), ("last_steps", 5)])];
+        let outcome = robustness(&dataset, &victims, &attacks, 2);
+        outcome.clean_test_accuracy_mean - outcome.rates[0].test_accuracy_mean
+    };
+    let [random, dice, prbcd, pgd] = ["random", "dice", "prbcd", "pgd"].map(loss);
+    assert!(prbcd > random + 5.0 && prbcd > dice, "{random} {dice} {prbcd}");
+    assert!(pgd > random + 5.0 && pgd > dice, "{random} {dice} {pgd}");
+}
+
+#[test]
 fn an_unknown_attack_is_answered_with_the_nearest() {
     assert_eq!(kind("injected").unwrap().name, "injected");
     let error = kind("injcted").err().unwrap().to_string();
@@ -223,12 +275,21 @@ fn victims(model: &str, dataset: &Dataset) -> Vec<Victim> {
 fn evade(dataset: &Dataset, victims: &[Victim], rates: &[f64], threads: usize) -> RobustnessOutcome {
     let attacks: Vec<Box<dyn Attack>> =
         rates.iter().map(|&rate| attack(kind("injected").unwrap(), rate)).collect();
+    robustness(dataset, victims, &attacks, threads)
+}
+
+fn robustness(
+    dataset: &Dataset,
+    victims: &[Victim],
+    attacks: &[Box<dyn Attack>],
+    threads: usize,
+) -> RobustnessOutcome {
     Robustness {
         dataset,
         classes: dataset.labels().names(),
         victims,
         when: When::AfterTraining,
-        attacks: &attacks,
+        attacks,
         repeats: 3,
         seed: 9,
         threads,

@@ -31,7 +31,7 @@ pub(super) fn flip(graph: &Graph, pairs: &[(u32, u32)]) -> Result<Flipped> {
         .map(|(a, b, weight)| ((a, b), weight))
         .unzip();
     edges.extend_from_slice(&new);
-    weights.resize(edges.len(), mean_weight(graph));
+    weights.resize(edges.len(), graph.mean_weight());
     let weights = graph.weights().map(|_| weights.as_slice());
     let (graph, _) = Graph::build(graph.num_nodes(), &edges, weights, false)?;
     Ok(Flipped { graph, added: new, removed: gone })
@@ -96,15 +96,6 @@ impl<'a> Draft<'a> {
         let mut flips: Vec<(u32, u32)> = self.flipped.into_iter().collect();
         flips.sort_unstable();
         flips
-    }
-}
-
-fn mean_weight(graph: &Graph) -> f32 {
-    match graph.weights() {
-        Some(weights) if !weights.is_empty() => {
-            (weights.iter().map(|&w| f64::from(w)).sum::<f64>() / weights.len() as f64) as f32
-        }
-        _ => 1.0,
     }
 }
 

@@ -21,14 +21,21 @@
 //! # }
 //! ```
 
+pub mod adaptive;
 pub mod dice;
 mod edges;
 pub mod features;
+pub mod fga;
 pub mod injected;
+pub mod nettack;
 pub mod ood;
+pub mod prbcd;
 pub mod random;
 mod registry;
+mod relaxed;
 mod scene;
+mod surrogate;
+pub mod targets;
 
 pub use registry::{AttackKind, kind, kinds};
 pub use scene::{Scene, Watch};

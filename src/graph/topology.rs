@@ -110,6 +110,16 @@ impl Graph {
         if self.directed { self.adjacency.nnz() } else { self.adjacency.nnz() / 2 }
     }
 
+    /// What an edge weighs on average; 1 in a graph without weights.
+    pub fn mean_weight(&self) -> f32 {
+        match self.weights() {
+            Some(weights) if !weights.is_empty() => {
+                (weights.iter().map(|&w| f64::from(w)).sum::<f64>() / weights.len() as f64) as f32
+            }
+            _ => 1.0,
+        }
+    }
+
     /// Whether edges have a direction.
     pub fn is_directed(&self) -> bool {
         self.directed

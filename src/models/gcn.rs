@@ -54,14 +54,23 @@ pub struct FittedGcn {
 }
 
 impl GcnConfig {
-    fn network(&self, graph: &Graph, features: &Features) -> Convolutions<'_> {
+    fn network(&self, propagation: Sparse, features: &Features) -> Convolutions<'_> {
         let input = if self.normalise_features {
             Input::new(&normalise::row_normalised(features))
         } else {
             Input::new(features)
         };
-        let propagation = Sparse::constant(&normalise::symmetric_with_self_loops(&graph.to_undirected()));
         Convolutions { config: self, input, propagation }
+    }
+
+    /// Learns, and keeps the type: attacks look inside.
+    pub(crate) fn learn(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedGcn> {
+        self.validate()?;
+        let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
+        let network = self.network(propagation(task.graph), task.features);
+        let objective = Supervised::on(&network, &task.train, &task.val);
+        train("classifier", &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
+        Ok(FittedGcn { config: self.clone(), parameters })
     }
 
     fn parameters(&self, input: usize, classes: usize, seed: u64) -> Parameters {
@@ -78,19 +87,26 @@ impl ModelConfig for GcnConfig {
     }
 
     fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
-        self.validate()?;
-        let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
-        let network = self.network(task.graph, task.features);
-        let objective = Supervised::on(&network, &task.train, &task.val);
-        train("classifier", &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
-        Ok(Box::new(FittedGcn { config: self.clone(), parameters }))
+        Ok(Box::new(self.learn(task, seed, session)?))
+    }
+}
+
+/// `D^-1/2 (A + I) D^-1/2`.
+fn propagation(graph: &Graph) -> Sparse {
+    Sparse::constant(&normalise::symmetric_with_self_loops(&graph.to_undirected()))
+}
+
+impl FittedGcn {
+    /// Class scores `[n,C]` over any propagation, which gradients may flow into.
+    pub(crate) fn scores_over(&self, propagation: Sparse, features: &Features) -> Var {
+        self.config.network(propagation, features).scores(&self.parameters.constants(), None)
     }
 }
 
 impl NodeClassifier for FittedGcn {
     fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
         settings::same_columns(features, self.parameters.shape(0).0)?;
-        Ok(probabilities(&self.config.network(graph, features), &self.parameters.constants()))
+        Ok(probabilities(&self.config.network(propagation(graph), features), &self.parameters.constants()))
     }
 
     fn tensors(&self) -> Tensors {

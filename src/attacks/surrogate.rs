@@ -1,0 +1,97 @@
+//! The model that gradient attacks are computed on: a small graph convolution network, trained on the clean graph.
+//!
+//! What is raised is how far the best wrong class is ahead, `tanh(max_{c≠y} z_c - z_y)` on average over some nodes
+//! (Geisler et al. 2021): nodes that are lost already, and those that are out of reach, count for little.
+
+use std::rc::Rc;
+
+use super::Scene;
+use super::relaxed::Relaxed;
+use crate::autograd::{Order, Var, gradients};
+use crate::error::{Error, Result};
+use crate::graph::{Graph, Labelled};
+use crate::linalg::Mat;
+use crate::models::Task;
+use crate::models::gcn::{FittedGcn, GcnConfig};
+use crate::training::Session;
+
+/// Width of the surrogate's hidden layer.
+const HIDDEN: usize = 16;
+
+/// A trained network, and the nodes to be misled.
+pub(super) struct Surrogate<'a> {
+    scene: &'a Scene<'a>,
+    model: FittedGcn,
+    targets: Labelled,
+}
+
+impl<'a> Surrogate<'a> {
+    /// Trains on the clean data of a scene; `targets` are the nodes to be misled.
+    pub(super) fn train(scene: &'a Scene<'a>, targets: &[u32], seed: u64) -> Result<Self> {
+        let labels = scene.dataset.labels();
+        let (nodes, classes): (Vec<u32>, Vec<u32>) =
+            targets.iter().filter_map(|&node| Some((node, labels.get(node as usize)?))).unzip();
+        if nodes.is_empty() {
+            return Err(Error::data("none of the nodes to attack has a label", "label some of them"));
+        }
+        let task = Task::new(scene.dataset, scene.split)?;
+        let mut session = Session { stop: scene.watch.stop, ..Session::default() };
+        let config = GcnConfig { hidden: HIDDEN, ..GcnConfig::default() };
+        let model = config.learn(&task, seed, &mut session)?;
+        Ok(Surrogate { scene, model, targets: Labelled { nodes, classes } })
+    }
+
+    /// Aims at one node alone.
+    pub(super) fn aim_at(&mut self, node: u32) -> Result<()> {
+        let class =
+            self.scene.dataset.labels().get(node as usize).ok_or_else(|| {
+                Error::data(format!("node {node} has no label"), "attack nodes that have one")
+            })?;
+        self.targets = Labelled { nodes: vec![node], classes: vec![class] };
+        Ok(())
+    }
+
+    /// The gradient of the loss with respect to the shares by which candidates are flipped.
+    pub(super) fn gradient(&self, graph: &Graph, candidates: &[(u32, u32)], shares: &[f32]) -> Vec<f32> {
+        let relaxed = Relaxed::new(graph, candidates);
+        self.gradient_of(&relaxed, shares)
+    }
+
+    /// The same on candidates that are used several times.
+    pub(super) fn gradient_of(&self, relaxed: &Relaxed, shares: &[f32]) -> Vec<f32> {
+        let shares = Var::parameter(Mat::column(shares));
+        let scores = self.model.scores_over(relaxed.propagation(&shares), self.scene.dataset.features());
+        let loss = lead(&scores.gather_rows(&Rc::from(self.targets.nodes.as_slice())), &self.targets.classes);
+        gradients(&loss, &[&shares], Order::First)[0].value().as_slice().to_vec()
+    }
+}
+
+/// Mean of `tanh` of the lead of the best wrong class, `[m,C] -> [1,1]`.
+fn lead(scores: &Var, classes: &[u32]) -> Var {
+    let mut sides = Mat::zeros(scores.rows(), scores.cols());
+    for (row, &class) in classes.iter().enumerate() {
+        let own = class as usize;
+        let wrong = (0..scores.cols()).filter(|&other| other != own);
+        let best = wrong.reduce(|best, next| {
+            let value = |class| scores.value().get(row, class);
+            if value(next) > value(best) { next } else { best }
+        });
+        sides.row_mut(row)[own] = -1.0;
+        if let Some(best) = best {
+            sides.row_mut(row)[best] = 1.0;
+        }
+    }
+    scores.mul(&Var::constant(sides)).sum_rows().tanh().mean()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lead_is_that_of_the_best_wrong_class() {
+        let scores = Var::constant(Mat::from_slice(2, 3, &[1.0, 3.0, 2.0, 5.0, 0.0, 4.0]));
+        let expected = ((2.0f32).tanh() + (-1.0f32).tanh()) / 2.0;
+        assert!((lead(&scores, &[0, 0]).scalar() - expected).abs() < 1e-6);
+    }
+}
