@@ -3,16 +3,15 @@
 //! A node's own code `H = relu(X W_x + b_x) ‖ relu(P W_p + b_p) [n,w]` comes from its features `X` and its
 //! adjacency profile `P`. The codes are that, its means one and two hops away over the latent graph `S`, and over
 //! the given graph `A` (both row-stochastic, without self loops), side by side; a linear head classifies them. So
-//! a node's own code is never averaged away, and each channel is weighed for itself:
+//! a node's own code is never averaged away, and each channel is weighed for itself (`trust` says which are read):
 //! `scores = H W₀ + S H W₁ + S² H W₂ + A H W₃ + A² H W₄ + b`.
 //! Averages and weights commute, so the code is first multiplied by all weights and then travels as a few
 //! columns, `H W₀ + S (H W₁ + S (H W₂)) + …`: the hops cost next to nothing, and no code of all channels is stored.
 //!
 //! Beside it, a share θ of the nodes is masked (their own code replaced by a learned token), short codes over the
 //! latent graph alone are masked again, and a graph convolution must restore what the nodes look like: the loss is the
-//! scaled
-//! cosine error `mean (1 - cos)^γ` over the masked nodes. Its target are the rows of the views, not the bare
-//! features: a tenth of the columns, and nearly the same cosines.
+//! scaled cosine error `mean (1 - cos)^γ` over the masked nodes. Its target are the rows of the view, their principal
+//! directions, since every column of a target costs time in every step.
 //! Cost per epoch: `O(nnz(X) h + n d h + n w c)` and `O(edges c)` per hop for `c` columns; reconstruction adds a
 //! second pass.
 
