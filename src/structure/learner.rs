@@ -229,6 +229,13 @@ impl StructureConfig {
         session: &mut Session<'_>,
     ) -> Result<(Choices, Arc<Candidate>)> {
         let candidates: Vec<Views> = match self.views.given() {
+            Some(views) if !inputs.offer(views) => {
+                return Err(Error::setting(
+                    "structure.views",
+                    format!("{} cannot be looked at: the data has none", views.name()),
+                    "choose auto, or views that the data has",
+                ));
+            }
             Some(views) => vec![views],
             None => Views::ALL.into_iter().filter(|views| inputs.offer(*views)).collect(),
         };
