@@ -2,7 +2,8 @@
 //!
 //! [`experiment`] trains a model on each split and scores it; [`run`] keeps what it made on disk, so that
 //! an interrupted run goes on to the same bits; [`evasion`] attacks the graph under trained models and scores
-//! them again; [`structure`] describes graphs and what was learned of them; [`tune`] searches settings by validation accuracy alone.
+//! them again; [`audit`] measures how heterophilic the parts of the data are, and how far they shift; [`structure`]
+//! describes graphs and what was learned of them; [`tune`] searches settings by validation accuracy alone.
 
 mod checkpoint;
 pub mod config_file;
@@ -15,6 +16,7 @@ pub mod parallel;
 pub mod predictions;
 pub mod run;
 pub mod settings;
+pub mod shift;
 pub mod shipped;
 pub mod splits;
 pub mod structure;
