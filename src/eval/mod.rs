@@ -5,6 +5,7 @@
 //! them again; [`audit`] measures how heterophilic the parts of the data are, and how far they shift; [`structure`]
 //! describes graphs and what was learned of them; [`tune`] searches settings by validation accuracy alone.
 
+pub mod audit;
 mod checkpoint;
 pub mod config_file;
 pub mod evasion;
