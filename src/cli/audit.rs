@@ -173,6 +173,13 @@ fn changed(
 ) -> Result<(Dataset, Split)> {
     let dataset = load(path, directed, global)?;
     check_same_nodes(clean, &dataset).map_err(|error| error.in_file(path))?;
-    let chosen = split_of_version(split, dataset.splits().get(number));
+    let own = dataset.splits().get(number);
+    let chosen = split_of_version(split, own);
+    if own.is_some_and(|own| *own != chosen) {
+        global.note(format_args!(
+            "note: split {number} of {} is another one; the parts of the clean data's are measured",
+            path.display()
+        ));
+    }
     Ok((dataset, chosen))
 }

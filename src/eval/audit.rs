@@ -142,11 +142,12 @@ impl AuditConfig {
         self.validate()?;
         let (mut measured, mut accuracy) = (Vec::new(), Vec::new());
         for version in versions {
-            check_same_nodes(versions[0].dataset, version.dataset)?;
+            let named = |error| in_version(error, &version.name);
+            check_same_nodes(versions[0].dataset, version.dataset).map_err(named)?;
             measured.extend(self.given(version));
             if let Some(trained) = trained {
-                measured.extend(latent(version, trained)?);
-                accuracy.push(self.accuracy(version, trained)?);
+                measured.extend(latent(version, trained).map_err(named)?);
+                accuracy.push(self.accuracy(version, trained).map_err(named)?);
             }
         }
         let samples = measured.iter().map(|sample| self.sample(sample, &measured)).collect();
@@ -253,6 +254,14 @@ fn score(predictions: &Predictions<'_>, nodes: &[u32]) -> Score {
     let right = (0..predictions.classes().len()).map(|class| confusion.get(class, class)).sum();
     let accuracy = confusion.accuracy().map(|share| 100.0 * share);
     Score { nodes: confusion.total(), right, accuracy }
+}
+
+/// Names the version that an error is about.
+fn in_version(error: Error, name: &str) -> Error {
+    match error {
+        Error::Data { problem, remedy } => Error::data(format!("{name}: {problem}"), remedy),
+        other => other,
+    }
 }
 
 /// Refuses data that is not a changed version of the clean data: the nodes and their classes must be the same.
@@ -406,7 +415,8 @@ mod tests {
         });
         assert!(check_same_nodes(&clean, &renamed.unwrap()).is_err());
         let versions = [version("clean", &clean), version("few", &few)];
-        assert!(AuditConfig::default().run(&versions, None).is_err());
+        let said = AuditConfig::default().run(&versions, None).unwrap_err().to_string();
+        assert!(said.starts_with("few: 4 nodes"), "{said}");
         for (hops, bins) in [(0, 10), (4, 0), (33, 10), (4, 101)] {
             assert!(AuditConfig { hops, bins }.run(&versions[..1], None).is_err(), "{hops} {bins}");
         }

@@ -16,17 +16,10 @@ const SIDE_BY_SIDE: usize = 4;
 /// Prints all of it.
 pub fn say(audit: &Audit, dataset: &str, split: usize, model: Option<&str>, global: &Global) {
     global.say(format_args!("{dataset}, split {split}: H, the share of other classes around a node"));
-    let mut title = None;
-    for sample in audit.samples.iter().filter(|sample| is_shown(sample, audit)) {
-        // Versions come one after the other, and a table holds one scope of all of them.
-        if title.is_some() && sample.data != audit.samples[0].data {
-            break;
-        }
-        let of = (sample.graph.as_str(), sample.scope);
-        if title != Some(of) {
-            title = Some(of);
-            say_table(audit, of, global);
-        }
+    // Every version has every scope: those of the first, once each, name the tables.
+    let first = |sample: &&Sample| sample.data == audit.samples[0].data && sample.part == "train";
+    for sample in audit.samples.iter().filter(first).filter(|sample| is_shown(sample, audit)) {
+        say_table(audit, (&sample.graph, sample.scope), global);
     }
     if let Some(model) = model {
         say_accuracy(audit, model, global);
@@ -79,7 +72,9 @@ fn shift_in_words(shift: &Shift) -> String {
         Direction::Left => "<",
         Direction::Level => "=",
     };
-    format!("{:>+6.3}  {:.3}  {:.3} {arrow}", shift.mean_shift, shift.wasserstein, shift.ks)
+    // Adding 0 turns -0, which a small shift is rounded to, into 0.
+    let mean_shift = (1000.0 * shift.mean_shift).round() / 1000.0 + 0.0;
+    format!("{mean_shift:>+6.3}  {:.3}  {:.3} {arrow}", shift.wasserstein, shift.ks)
 }
 
 /// A histogram as bars, the fullest bin the highest.
@@ -135,6 +130,8 @@ mod tests {
         assert_eq!(bars(&[0, 1, 8, 16]), "·▁▄█");
         assert_eq!(bars(&[0, 0]), "··");
         assert_eq!(bars(&[1, 1000]), "▁█");
+        let shift = Shift::between(&[0.5, 0.5], &[0.4999, 0.5]).unwrap();
+        assert_eq!(shift_in_words(&shift), "+0.000  0.000  0.500 <");
         assert_eq!(shortened("a-name-of-many-letters"), "a-name-of-man…");
     }
 }
