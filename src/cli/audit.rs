@@ -33,10 +33,11 @@ Examples:
 
 shift  mean H of the part less mean H of the training nodes
 W1     Wasserstein-1 distance of the two distributions
-KS     Kolmogorov-Smirnov statistic; > the part lies to the right of the training nodes, < to the left
+KS     Kolmogorov-Smirnov statistic; > to the right of the training nodes, < to the left
 
-With --json, one object: dataset, split, run, model, bins, samples (every version, graph, scope and part, with its
-histogram), accuracy (by H, of the run's model), written. With --csv: histograms.csv, shifts.csv, accuracy_by_h.csv.")]
+With --json, one object: dataset, split, run, model, bins, samples (every version, graph,
+scope and part, with its histogram), accuracy (by H, of the run's model), written.
+With --csv: histograms.csv, shifts.csv, accuracy_by_h.csv.")]
 pub struct AuditArgs {
     /// An .npz file, a folder, or the name of a fetched graph
     data: PathBuf,
