@@ -32,11 +32,12 @@ fn fails(code: i32, args: &[&str]) -> String {
 #[test]
 fn help_names_every_command() {
     let help = stdout(&lhs(&["--help"]));
-    for command in ["data", "train", "predict", "evaluate", "attack", "tune", "models", "completions", "man"]
+    for command in
+        ["data", "train", "predict", "evaluate", "attack", "audit", "tune", "models", "completions", "man"]
     {
         assert!(help.contains(&format!("\n  {command} ")), "{command} in\n{help}");
     }
-    for command in ["train", "predict", "evaluate", "attack", "tune", "models"] {
+    for command in ["train", "predict", "evaluate", "attack", "audit", "tune", "models"] {
         let help = stdout(&lhs(&[command, "--help"]));
         for flag in ["--seed", "--threads", "--quiet", "--json"] {
             assert!(help.contains(flag), "{flag} of {command}");

@@ -105,12 +105,12 @@ pub fn run(args: &AttackArgs, global: &Global) -> Result<()> {
     Ok(())
 }
 
-/// A split that came with the data: the written file must have it too.
-fn split_of(dataset: &Dataset, number: usize) -> Result<&Split> {
+/// A split that came with the data: a written file must have it too.
+pub(super) fn split_of(dataset: &Dataset, number: usize) -> Result<&Split> {
     dataset.check_trainable()?;
     dataset.splits().get(number).ok_or_else(|| match dataset.splits().len() {
         0 => Error::data(
-            "the data comes without splits, and an attack needs to know the test nodes",
+            "the data comes without splits, and the test nodes must be known",
             "give it some: `lhs data convert DATA --to NEW --splits random:0.6,0.2,0.2`",
         ),
         count => {

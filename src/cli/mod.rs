@@ -1,6 +1,7 @@
 //! The command line: arguments, and one file per subcommand.
 
 mod attack;
+mod audit;
 mod completions;
 mod crash;
 mod data;
@@ -43,6 +44,7 @@ enum Command {
     Evaluate(evaluate::EvaluateArgs),
     Structure(structure::StructureArgs),
     Attack(attack::AttackArgs),
+    Audit(audit::AuditArgs),
     Tune(tune::TuneArgs),
     Models(models::ModelsArgs),
     Completions(completions::CompletionsArgs),
@@ -71,6 +73,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Evaluate(args) => evaluate::run(args, global),
         Command::Structure(args) => structure::run(args, global),
         Command::Attack(args) => attack::run(args, global),
+        Command::Audit(args) => audit::run(args, global),
         Command::Tune(args) => tune::run(args, global),
         Command::Models(args) => models::run(args, global),
         Command::Completions(args) => completions::run(args),

@@ -27,6 +27,19 @@ fn of_node(graph: &Graph, labels: &Labels, node: usize) -> Option<f32> {
     (all > 0).then(|| other as f32 / all as f32)
 }
 
+/// Share of the weight of a node's edges that leads to another class; undefined where `H` is.
+pub fn weighted_heterophily(graph: &Graph, labels: &Labels, node: usize) -> Option<f64> {
+    let own = labels.get(node)?;
+    let (mut other, mut all) = (0f64, 0f64);
+    for (&neighbour, place) in graph.neighbours(node).iter().zip(graph.adjacency().row_range(node)) {
+        let Some(class) = labels.get(neighbour as usize) else { continue };
+        let weight = graph.weights().map_or(1.0, |weights| f64::from(weights[place]));
+        all += weight;
+        other += if class == own { 0.0 } else { weight };
+    }
+    (all > 0.0).then(|| other / all)
+}
+
 /// Mean of `1 - H` over the nodes that have one.
 pub fn node_homophily(graph: &Graph, labels: &Labels) -> Option<f32> {
     let defined: Vec<f32> = node_heterophily(graph, labels).into_iter().flatten().collect();
@@ -69,6 +82,11 @@ mod tests {
         assert_eq!(node_homophily(&graph, &labels), Some(0.5));
         assert_eq!(mean_heterophily(&graph, &labels, &[0, 1, 3, 4]), Some(0.25));
         assert_eq!(mean_heterophily(&graph, &labels, &[3, 4]), None);
+        let (weighted, _) =
+            Graph::build(5, &[(0, 1), (0, 2), (0, 3)], Some(&[0.75, 0.25, 8.0]), false).unwrap();
+        assert_eq!(weighted_heterophily(&weighted, &labels, 0), Some(0.25), "node 3 has no class");
+        assert_eq!(weighted_heterophily(&graph, &labels, 0), Some(0.5));
+        assert_eq!([3, 4].map(|node| weighted_heterophily(&weighted, &labels, node)), [None, None]);
         assert_eq!(histogram(&h, 10), [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]);
     }
 }

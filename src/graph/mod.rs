@@ -6,6 +6,7 @@ mod features;
 pub mod heterophily;
 mod labels;
 pub mod normalise;
+pub mod rings;
 mod split;
 pub mod summary;
 pub mod synth;
