@@ -25,6 +25,7 @@ pub mod dice;
 mod edges;
 pub mod features;
 pub mod injected;
+pub mod metattack;
 pub mod ood;
 pub mod random;
 mod registry;

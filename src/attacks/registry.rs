@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{Attack, dice, features, injected, ood, random};
+use super::{Attack, dice, features, injected, metattack, ood, random};
 use crate::error::{Error, Result};
 
 /// An attack as the command line knows it.
@@ -32,7 +32,15 @@ impl AttackKind {
 
 /// All attacks, in the order in which they are listed.
 pub fn kinds() -> &'static [AttackKind] {
-    &[injected::KIND, ood::KIND, random::KIND, dice::KIND, features::NOISE, features::MASKING]
+    &[
+        injected::KIND,
+        ood::KIND,
+        random::KIND,
+        dice::KIND,
+        metattack::KIND,
+        features::NOISE,
+        features::MASKING,
+    ]
 }
 
 /// The attack of that name; the error names the nearest one.
