@@ -15,7 +15,8 @@
 //! `2 L² h` flops, or `4 L F h` where `K` is not worth forming; memory `O(steps L h)`.
 
 use super::input::{add_scaled, decay_and_add};
-use crate::linalg::simd::exp;
+use crate::linalg::elementwise::map;
+use crate::linalg::simd::{exp, vectorised};
 use crate::linalg::{Mat, matmul, matmul_nt, matmul_tn};
 
 /// How the surrogate is trained.
@@ -165,13 +166,10 @@ impl Errors {
     /// Of the logits `Z W₂`.
     pub(super) fn new(hidden: &Mat, output: &Mat, classes: &[u32]) -> Self {
         let mut probabilities = matmul(hidden, output);
+        softmax(&mut probabilities);
         let share = 1.0 / classes.len() as f32;
-        let mut error = Mat::scratch(probabilities.rows(), probabilities.cols());
+        let mut error = map(&probabilities, move |p| p * share);
         for (row, &class) in classes.iter().enumerate() {
-            softmax(probabilities.row_mut(row));
-            for (error, p) in error.row_mut(row).iter_mut().zip(probabilities.row(row)) {
-                *error = p * share;
-            }
             error.row_mut(row)[class as usize] -= share;
         }
         Errors { probabilities, error }
@@ -190,9 +188,20 @@ impl Errors {
     }
 }
 
-fn softmax(row: &mut [f32]) {
-    let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    row.iter_mut().for_each(|value| *value = exp(*value - most));
-    let total: f32 = row.iter().sum();
-    row.iter_mut().for_each(|value| *value /= total);
+/// Of every row, in place.
+fn softmax(mat: &mut Mat) {
+    for row in 0..mat.rows() {
+        let most = mat.row(row).iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        mat.row_mut(row).iter_mut().for_each(|value| *value -= most);
+    }
+    // All rows at once: they are too short for the vector unit.
+    let entries = mat.as_mut_slice();
+    vectorised(
+        #[inline(always)]
+        move || entries.iter_mut().for_each(|value| *value = exp(*value)),
+    );
+    for row in 0..mat.rows() {
+        let share = 1.0 / mat.row(row).iter().sum::<f32>();
+        mat.row_mut(row).iter_mut().for_each(|value| *value *= share);
+    }
 }
