@@ -23,6 +23,11 @@ impl<'a> Input<'a> {
         Input { features, by_column }
     }
 
+    /// Number of columns.
+    pub(super) fn dim(&self) -> usize {
+        self.features.dim()
+    }
+
     /// `X W`: `[N,F] x [F,k] -> [N,k]`.
     pub(super) fn times(&self, right: &Mat) -> Mat {
         match self.features {

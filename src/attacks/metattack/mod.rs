@@ -1,6 +1,6 @@
 //! Metattack: the edges themselves are trained to make training go wrong (Zügner and Günnemann 2019).
 //!
-//! A linear graph convolution `softmax(Â²X W₁W₂)` is trained on the labelled nodes from a fixed start; the gradient of its
+//! A linear graph convolution `softmax(Â²X W₁W₂)` is trained on the labelled nodes; the gradient of its
 //! loss elsewhere by every entry of the adjacency matrix, through all steps of that training, says what flipping a
 //! pair is worth to first order: `gradient * (1 - 2A_uv)`. The best pair is flipped, and all of it is done again until
 //! `rate` of the edges are spent. `self` attacks the unlabelled nodes, whose classes the surrogate predicts once on the
@@ -8,18 +8,22 @@
 //! of edges are not looked at.
 //!
 //! [`inner`] trains and goes back through the training, [`surrogate`] carries the gradient back to `Â`, [`scores`] scans
-//! the pairs. All of it is exact, and nothing `N x N` is stored: `O(L (N + F))` memory, `L` labelled nodes. Where one
-//! gradient per flip takes too long, `flips_per_gradient` of the best pairs are flipped at once.
+//! the pairs. All of it is exact, and nothing `N x N` is stored: `O(L (N + F))` memory, `L` labelled nodes. Each gradient
+//! starts from random weights of its own, as in DeepRobust: pairs that hurt one start only are not chosen for long.
+//! Where one gradient per flip takes too long, `flips_per_gradient` of the best pairs are flipped at once, spread over
+//! the nodes.
 
 mod inner;
 mod input;
 mod scores;
 mod surrogate;
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use self::inner::Descent;
-use self::scores::{Rules, Scores};
+use self::scores::{Candidate, Rules, Scores};
 use self::surrogate::{Nodes, Surrogate};
 use super::edges::{Draft, flip, share_of_edges, too_few};
 use super::{Attack, AttackKind, Change, Scene, in_range, registry};
@@ -29,6 +33,8 @@ use crate::structure::Auto;
 
 /// About as many gradients does `auto` allow itself.
 const GRADIENTS: usize = 150;
+/// Candidates looked at per pair that is flipped.
+const CANDIDATES: usize = 20;
 
 /// Settings of the attack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -176,29 +182,54 @@ impl Attack for MetattackConfig {
         let mut flips: Vec<(u32, u32)> = Vec::with_capacity(budget);
         let mut closed: Vec<Vec<u32>> = vec![Vec::new(); num_nodes];
         let mut graph = clean.clone();
-        while flips.len() < budget {
+        for round in 1.. {
             scene.watch.step(flips.len(), budget)?;
             let propagation = normalise::symmetric_with_self_loops(&graph);
-            let factors = surrogate.differentiate(&propagation, &attacked).ok_or_else(|| self.diverged())?;
-            let scores = Scores::new(&propagation, &factors, surrogate.labelled(), &places);
+            let factors =
+                surrogate.differentiate(&propagation, &attacked, round).ok_or_else(|| self.diverged())?;
+            let scores = Scores::new(&propagation, &factors, &places);
             drop(factors);
             let rules = Rules { graph: &graph, closed: &closed, may_isolate: self.may_isolate };
-            let best = scores.best(at_once.min(budget - flips.len()), &rules);
-            if best.is_empty() {
+            let count = at_once.min(budget - flips.len());
+            let chosen = spread(&scores.best(CANDIDATES * count, &rules), count, &mut draft);
+            if chosen.is_empty() {
                 return Err(too_few(flips.len(), budget, "pairs"));
             }
-            for candidate in best {
-                let (low, high) = candidate.pair;
-                // Of two edges that together are all that a node has, the second must stay.
-                if draft.flip(low, high) {
-                    flips.push((low, high));
-                    closed[low as usize].push(high);
-                }
+            chosen.iter().for_each(|&(low, high)| closed[low as usize].push(high));
+            flips.extend(chosen);
+            if flips.len() == budget {
+                break;
             }
             graph = flip(&clean, &flips)?.graph;
         }
         Ok(flips.into())
     }
+}
+
+/// Flips `count` of the candidates, which come best first, and returns them. Two flips at one node change each other's
+/// worth most: no node is touched twice before no other candidates are left, nor three times before that, and so on.
+fn spread(candidates: &[Candidate], count: usize, draft: &mut Draft<'_>) -> Vec<(u32, u32)> {
+    let mut chosen = Vec::with_capacity(count);
+    let mut touched: HashMap<u32, usize> = HashMap::new();
+    let mut left: Vec<(u32, u32)> = candidates.iter().map(|candidate| candidate.pair).collect();
+    for limit in 1.. {
+        left.retain(|&(low, high)| {
+            let busy = [low, high].iter().any(|node| touched.get(node).is_some_and(|&times| times >= limit));
+            if busy || chosen.len() == count {
+                return true;
+            }
+            // Of two edges that together are all that a node has, the second must stay: the draft refuses it.
+            if draft.flip(low, high) {
+                chosen.push((low, high));
+                [low, high].iter().for_each(|&node| *touched.entry(node).or_default() += 1);
+            }
+            false
+        });
+        if left.is_empty() || chosen.len() == count {
+            break;
+        }
+    }
+    chosen
 }
 
 /// The attack in the list of attacks.

@@ -23,7 +23,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::input::product;
-use super::surrogate::{Factors, Nodes, dot};
+use super::surrogate::{Factors, dot};
 use crate::graph::Graph;
 use crate::linalg::parallel::{fill_rows, map_chunks};
 use crate::linalg::simd::{self, vectorised};
@@ -63,30 +63,22 @@ pub(super) struct Scores {
 
 impl Scores {
     /// `places` tells where a node stands among the labelled ones.
-    pub(super) fn new(
-        propagation: &SparseMat,
-        factors: &Factors,
-        labelled: &Nodes,
-        places: &[Option<u32>],
-    ) -> Self {
-        let nodes = propagation.rows();
-        let degrees: Vec<f32> = (0..nodes).map(|node| propagation.pattern.row(node).len() as f32).collect();
-        let scale: Vec<f32> = degrees.iter().map(|degree| 1.0 / degree.sqrt()).collect();
+    pub(super) fn new(propagation: &SparseMat, factors: &Factors, places: &[Option<u32>]) -> Self {
+        let (nodes, columns) = factors.training.shape();
+        let scale: Vec<f32> = (0..nodes).map(|node| 1.0 / degree(propagation, node).sqrt()).collect();
+        let labelled = labelled_columns(propagation, places, columns);
         let further = product(propagation, &factors.training); // ÂX Rᵀ [N, L]
-        let corrections = corrections(propagation, factors, &further, labelled, places, &degrees);
-        let columns = labelled.nodes.len();
+        let corrections = corrections(propagation, &labelled, factors, &further, places);
         let mut dense = Mat::scratch(2 * columns, nodes);
         transpose_scaled(&mut dense, &factors.training, &further, &scale);
         let [errors, errors_once, _] = &factors.errors;
         let [readings, readings_once, _] = &factors.readings;
+        let (left, right) =
+            ([errors, errors_once, readings_once, readings], [readings_once, readings, errors, errors_once]);
         Scores {
-            left: codes([errors, errors_once, readings_once, readings], &scale, |node| {
-                [corrections[node], 1.0]
-            }),
-            right: codes([readings_once, readings, errors, errors_once], &scale, |node| {
-                [1.0, corrections[node]]
-            }),
-            sparse: through_labelled(propagation, places, columns, &scale),
+            left: codes(left, &scale, |node| [corrections[node], 1.0]),
+            right: codes(right, &scale, |node| [1.0, corrections[node]]),
+            sparse: through_labelled(&labelled, places, &scale),
             dense,
         }
     }
@@ -194,24 +186,30 @@ fn codes(factors: [&Mat; 4], scale: &[f32], more: impl Fn(usize) -> [f32; 2]) ->
     out
 }
 
-/// `[N, 2L]`: the labelled neighbours of each node, and a labelled node itself once more in the second half.
-fn through_labelled(
-    propagation: &SparseMat,
-    places: &[Option<u32>],
-    columns: usize,
-    scale: &[f32],
-) -> SparseMat {
+/// The labelled columns of `Â`: `[N,L]`.
+fn labelled_columns(propagation: &SparseMat, places: &[Option<u32>], columns: usize) -> SparseMat {
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-    for (node, &scale) in scale.iter().enumerate() {
+    for node in 0..propagation.rows() {
         for (other, value) in propagation.row(node) {
             if let Some(place) = places[other as usize] {
                 indices.push(place);
-                values.push(value * scale);
+                values.push(value);
             }
         }
-        if let Some(place) = places[node] {
-            indices.push(columns as u32 + place);
-            values.push(scale);
+        indptr.push(indices.len());
+    }
+    SparseMat::new(Arc::new(Pattern::new(propagation.rows(), columns, indptr, indices)), values)
+}
+
+/// `[N, 2L]`: the labelled columns of `Â`, and a labelled node itself once more in the second half, all scaled.
+fn through_labelled(labelled: &SparseMat, places: &[Option<u32>], scale: &[f32]) -> SparseMat {
+    let columns = labelled.cols();
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for (node, &scale) in scale.iter().enumerate() {
+        let own = places[node].map(|place| (columns as u32 + place, 1.0));
+        for (place, value) in labelled.row(node).chain(own) {
+            indices.push(place);
+            values.push(value * scale);
         }
         indptr.push(indices.len());
     }
@@ -236,53 +234,51 @@ fn transpose_scaled(out: &mut Mat, upper: &Mat, lower: &Mat, scale: &[f32]) {
 /// `c`, by node.
 fn corrections(
     propagation: &SparseMat,
+    labelled: &SparseMat,
     factors: &Factors,
     further: &Mat,
-    labelled: &Nodes,
     places: &[Option<u32>],
-    degrees: &[f32],
 ) -> Vec<f32> {
     let [errors, errors_once, errors_twice] = &factors.errors;
     let [readings, readings_once, readings_twice] = &factors.readings;
-    let through = through_training(propagation, factors, further, labelled, places);
+    let through = through_training(propagation, labelled, factors, further);
     let of = |node: usize| {
         let low_rank = dot(errors.row(node), readings_twice.row(node))
             + 2.0 * dot(errors_once.row(node), readings_once.row(node))
             + dot(errors_twice.row(node), readings.row(node));
         let own = places[node].map_or(0.0, |place| factors.at_labelled[place as usize]);
-        -(low_rank + own + through[node]) / (2.0 * degrees[node])
+        -(low_rank + own + through[node]) / (2.0 * degree(propagation, node))
     };
-    (0..degrees.len()).map(of).collect()
+    (0..propagation.rows()).map(of).collect()
+}
+
+/// A node's degree in `A + I`.
+fn degree(propagation: &SparseMat, node: usize) -> f32 {
+    propagation.pattern.row_range(node).len() as f32
 }
 
 /// `2<ÂG,Y> + <Â²G,X>` at every node for the part of `G` at the labelled nodes:
 /// `Σ_j 2 Â_uj (ÂX Rᵀ)_uj + (Â²)_uj (X Rᵀ)_uj`.
 fn through_training(
     propagation: &SparseMat,
+    labelled: &SparseMat,
     factors: &Factors,
     further: &Mat,
-    labelled: &Nodes,
-    places: &[Option<u32>],
 ) -> Vec<f32> {
-    let columns = labelled.nodes.len();
-    let to_labelled = |node: usize| {
-        propagation
-            .row(node)
-            .filter_map(|(other, value)| places[other as usize].map(|place| (place as usize, value)))
-    };
-    let row_work = columns + 8 * propagation.pattern.nnz() / propagation.rows().max(1);
-    let parts = map_chunks(propagation.rows(), row_work, |range| {
-        let mut reach = vec![0.0f32; columns]; // a row of Â², labelled columns only
-        let of = |node: usize, reach: &mut [f32]| {
-            reach.fill(0.0);
-            for (other, outer) in propagation.row(node) {
-                for (place, inner) in to_labelled(other as usize) {
-                    reach[place] += outer * inner;
-                }
+    let mean_degree = propagation.pattern.nnz() / propagation.rows().max(1);
+    let of = |node: usize, reach: &mut [f32]| {
+        reach.fill(0.0);
+        for (other, outer) in propagation.row(node) {
+            for (place, inner) in labelled.row(other as usize) {
+                reach[place as usize] += outer * inner;
             }
-            let once: f32 = to_labelled(node).map(|(place, value)| value * further.row(node)[place]).sum();
-            2.0 * once + dot(reach, factors.training.row(node))
-        };
+        }
+        let once: f32 =
+            labelled.row(node).map(|(place, value)| value * further.row(node)[place as usize]).sum();
+        2.0 * once + dot(reach, factors.training.row(node))
+    };
+    let parts = map_chunks(propagation.rows(), labelled.cols() + mean_degree * mean_degree, |range| {
+        let mut reach = vec![0.0; labelled.cols()]; // a row of Â², labelled columns only
         range.map(|node| of(node, &mut reach)).collect::<Vec<f32>>()
     });
     parts.concat()

@@ -18,13 +18,14 @@ use crate::graph::Features;
 use crate::linalg::random::{derive, generator, glorot};
 use crate::linalg::{Mat, SparseMat, matmul, matmul_nt, matmul_tn};
 
-/// The linear network `softmax(Â²X W₁W₂)` before training.
+/// The linear network `softmax(Â²X W₁W₂)`, to be trained.
 pub(super) struct Surrogate<'a> {
     input: Input<'a>,
     labelled: Nodes,
-    /// `W₁(0) [F,h]` and `W₂(0) [h,C]`.
-    start: (Mat, Mat),
+    /// `h` and `C`.
+    shape: (usize, usize),
     descent: Descent,
+    seed: u64,
 }
 
 /// Some nodes, each with a class.
@@ -38,6 +39,8 @@ pub(super) struct Nodes {
 struct Trained {
     gram: Gram,
     path: Path,
+    /// `W₁(0) [F,h]`.
+    start: Mat,
     /// `W₁ [F,h]`.
     weights: Mat,
     /// `M W₁ [N,h]`.
@@ -57,17 +60,22 @@ pub(super) struct Factors {
 }
 
 impl<'a> Surrogate<'a> {
-    /// Starts from weights that the seed alone decides.
+    /// Of `shape` hidden units and classes.
     pub(super) fn new(
         features: &'a Features,
         labelled: Nodes,
-        (hidden, classes): (usize, usize),
+        shape: (usize, usize),
         descent: Descent,
         seed: u64,
     ) -> Self {
-        let mut rng = generator(derive(seed, &[2]), 0);
-        let start = (glorot(&mut rng, features.dim(), hidden), glorot(&mut rng, hidden, classes));
-        Surrogate { input: Input::new(features), labelled, start, descent }
+        Surrogate { input: Input::new(features), labelled, shape, descent, seed }
+    }
+
+    /// `W₁(0) [F,h]` and `W₂(0) [h,C]`, which the seed and the number of the training decide.
+    fn start(&self, round: u64) -> (Mat, Mat) {
+        let mut rng = generator(derive(self.seed, &[round]), 0);
+        let (hidden, classes) = self.shape;
+        (glorot(&mut rng, self.input.dim(), hidden), glorot(&mut rng, hidden, classes))
     }
 
     /// The labelled nodes.
@@ -77,7 +85,7 @@ impl<'a> Surrogate<'a> {
 
     /// The class of every node after training on the graph with this `Â`; `None` if training diverged.
     pub(super) fn predict(&self, propagation: &SparseMat) -> Option<Vec<u32>> {
-        let trained = self.train(propagation)?;
+        let trained = self.train(propagation, 0)?;
         let logits = matmul(&trained.hidden, trained.path.output());
         let best = |row: &[f32]| {
             let better = |best: usize, class: usize| if row[class] > row[best] { class } else { best };
@@ -86,22 +94,27 @@ impl<'a> Surrogate<'a> {
         Some((0..logits.rows()).map(|node| best(logits.row(node))).collect())
     }
 
-    fn train(&self, propagation: &SparseMat) -> Option<Trained> {
+    fn train(&self, propagation: &SparseMat, round: u64) -> Option<Trained> {
         let reach = product(&sparse_rows(propagation, &self.labelled.nodes), &self.input.after(propagation));
         let gram = Gram::new(reach); // of M_L [L,F]
-        let (first, second) = &self.start;
-        let path = self.descent.run(&gram, &matmul(&gram.rows, first), second, &self.labelled.classes);
+        let (first, second) = self.start(round);
+        let path = self.descent.run(&gram, &matmul(&gram.rows, &first), &second, &self.labelled.classes);
         let mut weights = first.clone();
         add_scaled(&mut weights, 1.0, &matmul_tn(&gram.rows, path.coefficients()));
         let hidden = product(propagation, &product(propagation, &self.input.times(&weights)));
         let sound = hidden.as_slice().iter().chain(path.output().as_slice()).all(|value| value.is_finite());
-        sound.then_some(Trained { gram, path, weights, hidden })
+        sound.then_some(Trained { gram, path, start: first, weights, hidden })
     }
 
     /// Trains on the graph with this `Â` and differentiates the mean cross-entropy at `attacked`, all the way back;
-    /// `None` if training diverged.
-    pub(super) fn differentiate(&self, propagation: &SparseMat, attacked: &Nodes) -> Option<Factors> {
-        let Trained { gram, path, weights, hidden } = self.train(propagation)?;
+    /// `None` if training diverged. Every round starts from weights of its own.
+    pub(super) fn differentiate(
+        &self,
+        propagation: &SparseMat,
+        attacked: &Nodes,
+        round: u64,
+    ) -> Option<Factors> {
+        let Trained { gram, path, start, weights, hidden } = self.train(propagation, round)?;
         let at_attacked = hidden.select_rows(&attacked.nodes);
         let error = Errors::new(&at_attacked, path.output(), &attacked.classes).error;
         let of_output = matmul_tn(&at_attacked, &error); // [h, C]
@@ -115,7 +128,7 @@ impl<'a> Surrogate<'a> {
         let of_coefficients = matmul(&gram.rows, &of_weights); // [L, h]
         let of_hidden =
             self.descent.reverse(&gram, &path, &self.labelled.classes, of_coefficients, of_output);
-        let of_rows = self.of_rows(&gram, &path, &of_weights, &of_hidden); // R [L, F]
+        let of_rows = of_rows(&gram, &path, &start, &of_weights, &of_hidden); // R [L, F]
 
         let readings = self.input.times(&matmul(&weights, path.output())); // XQ
         let readings_once = product(propagation, &readings);
@@ -129,18 +142,6 @@ impl<'a> Surrogate<'a> {
         })
     }
 
-    /// `R`: how the loss depends on the labelled rows of `M` through training.
-    fn of_rows(&self, gram: &Gram, path: &Path, of_weights: &Mat, of_hidden: &[Mat]) -> Mat {
-        let mut of_start = Mat::zeros(gram.rows.rows(), of_weights.cols());
-        for of_hidden in of_hidden {
-            add_scaled(&mut of_start, 1.0, of_hidden);
-        }
-        let mut out = gram.adjoint(path, of_hidden);
-        add_scaled(&mut out, 1.0, &matmul_nt(path.coefficients(), of_weights));
-        add_scaled(&mut out, 1.0, &matmul_nt(&of_start, &self.start.0));
-        out
-    }
-
     /// Which nodes are labelled, as places in their list.
     pub(super) fn places(&self, num_nodes: usize) -> Vec<Option<u32>> {
         let mut places = vec![None; num_nodes];
@@ -149,6 +150,18 @@ impl<'a> Surrogate<'a> {
         }
         places
     }
+}
+
+/// `R`: how the loss depends on the labelled rows of `M` through training.
+fn of_rows(gram: &Gram, path: &Path, start: &Mat, of_weights: &Mat, of_hidden: &[Mat]) -> Mat {
+    let mut of_start = Mat::zeros(gram.rows.rows(), of_weights.cols());
+    for of_hidden in of_hidden {
+        add_scaled(&mut of_start, 1.0, of_hidden);
+    }
+    let mut out = gram.adjoint(path, of_hidden);
+    add_scaled(&mut out, 1.0, &matmul_nt(path.coefficients(), of_weights));
+    add_scaled(&mut out, 1.0, &matmul_nt(&of_start, start));
+    out
 }
 
 /// Sum of products; long rows of large terms cancel, so the sum is taken in `f64`.

@@ -160,9 +160,9 @@ fn both(
     let attacked = config.attacked(&surrogate, &graph).unwrap();
 
     let propagation = normalise::symmetric_with_self_loops(&graph);
-    let factors = surrogate.differentiate(&propagation, &attacked).unwrap();
+    let factors = surrogate.differentiate(&propagation, &attacked, 2).unwrap();
     let places = surrogate.places(nodes);
-    let scores = Scores::new(&propagation, &factors, &labelled, &places);
+    let scores = Scores::new(&propagation, &factors, &places);
     let rules = Rules { graph: &graph, closed: &vec![Vec::new(); nodes], may_isolate: true };
     let best = scores.best(nodes * nodes, &rules);
     assert!(best.is_sorted_by(|a, b| a.gain >= b.gain));
@@ -260,18 +260,17 @@ fn the_same_bits_on_one_and_two_threads() {
             let surrogate = config.surrogate(&dataset, scene.split, 0).unwrap();
             let attacked = config.attacked(&surrogate, dataset.graph()).unwrap();
             let propagation = normalise::symmetric_with_self_loops(dataset.graph());
-            let factors = surrogate.differentiate(&propagation, &attacked).unwrap();
-            let scores = Scores::new(&propagation, &factors, surrogate.labelled(), &surrogate.places(400));
+            let factors = surrogate.differentiate(&propagation, &attacked, 2).unwrap();
+            let scores = Scores::new(&propagation, &factors, &surrogate.places(400));
             let closed = vec![Vec::new(); 400];
             let rules = Rules { graph: dataset.graph(), closed: &closed, may_isolate: false };
-            (scores.best(1000, &rules), dataset.name().len())
+            scores.best(1000, &rules)
         })
     };
     assert_eq!(on(1), on(2));
     let strike = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let seen = Scene::new(&dataset, &dataset.splits()[0]).split.clone();
-        pool.install(|| config.strike(&Scene::new(&dataset, &seen), 0).unwrap().flips)
+        pool.install(|| config.strike(&Scene::new(&dataset, &dataset.splits()[0]), 0).unwrap().flips)
     };
     assert_eq!(strike(1), strike(2));
 }
@@ -329,22 +328,42 @@ fn what_cannot_be_done_is_said() {
 
 #[test]
 fn a_graph_without_room_runs_out() {
-    // A path of three nodes: the one free pair may be joined, and then one edge may go; the last must stay.
-    let (graph, repairs) = Graph::from_edges(3, &[(0, 1), (1, 2)]).unwrap();
-    let parts = DatasetParts {
-        name: "path".into(),
-        graph,
-        repairs,
-        features: Features::Dense(Mat::from_fn(3, 2, |r, c| (r + c) as f32)),
-        labels: Labels::from_numbers(&[0, 1, 0]).unwrap(),
-        node_ids: None,
-        splits: vec![],
+    let with_edges = |nodes: usize, pairs: &[(u32, u32)]| {
+        let (graph, repairs) = Graph::from_edges(nodes, pairs).unwrap();
+        let numbers: Vec<i64> = (0..nodes as i64).map(|node| node % 2).collect();
+        let parts = DatasetParts {
+            name: "small".into(),
+            graph,
+            repairs,
+            features: Features::Dense(Mat::from_fn(nodes, 2, |r, c| (r + c) as f32)),
+            labels: Labels::from_numbers(&numbers).unwrap(),
+            node_ids: None,
+            splits: vec![],
+        };
+        let split =
+            Split { train: (0..nodes as u32 - 1).collect(), val: vec![], test: vec![nodes as u32 - 1] };
+        (Dataset::new(parts).unwrap(), split)
     };
-    let dataset = Dataset::new(parts).unwrap();
-    let split = Split { train: vec![0, 1], val: vec![], test: vec![2] };
     let full = MetattackConfig { rate: 1.0, ..MetattackConfig::default() };
-    let attacked = full.perturb(&Scene::new(&dataset, &split), 0).unwrap();
+    // The one free pair is joined, and then one edge may go.
+    let (path, split) = with_edges(3, &[(0, 1), (1, 2)]);
+    let attacked = full.perturb(&Scene::new(&path, &split), 0).unwrap();
     assert_eq!((attacked.added, attacked.removed.len()), (vec![(0, 2)], 1));
-    let pair = Graph::from_edges(2, &[(0, 1)]).unwrap().0;
-    let _ = pair;
+    // The one pair is an edge, and the last of both.
+    let (pair, split) = with_edges(2, &[(0, 1)]);
+    let error = full.perturb(&Scene::new(&pair, &split), 0).unwrap_err().to_string();
+    assert!(error.contains("the budget is 1 flips, but only 0 pairs can be flipped"), "{error}");
+}
+
+#[test]
+fn flips_at_once_are_spread_over_the_nodes() {
+    let (graph, _) = Graph::from_edges(6, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]).unwrap();
+    let candidate = |pair| Candidate { gain: 1.0, pair };
+    let candidates = [(0, 2), (0, 3), (0, 1), (1, 3), (2, 5), (0, 4)].map(candidate);
+    let chosen = |count| spread(&candidates, count, &mut Draft::new(&graph, false));
+    assert_eq!(chosen(1), [(0, 2)]);
+    assert_eq!(chosen(3), [(0, 2), (1, 3), (0, 3)], "the last one only after all others");
+    assert_eq!(chosen(9).len(), 6, "all there are");
+    let last = [candidate((0, 1)), candidate((1, 2))];
+    assert_eq!(spread(&last, 2, &mut Draft::new(&graph, false)), [(1, 2)], "an edge that must stay stays");
 }
