@@ -7,11 +7,11 @@
 //! clean graph; `train` attacks the labelled nodes. No pair is flipped twice, and no node loses its last edge. Weights
 //! of edges are not looked at.
 //!
-//! [`inner`] trains and goes back through the training, [`surrogate`] carries the gradient back to `Â`, [`scores`] scans
+//! `inner` trains and goes back through the training, `surrogate` carries the gradient back to `Â`, `scores` scans
 //! the pairs. All of it is exact, and nothing `N x N` is stored: `O(L (N + F))` memory, `L` labelled nodes. Each gradient
 //! starts from random weights of its own, as in DeepRobust: pairs that hurt one start only are not chosen for long.
 //! Where one gradient per flip takes too long, `flips_per_gradient` of the best pairs are flipped at once, spread over
-//! the nodes.
+//! the nodes, and all gradients start from the same weights, as published.
 
 mod inner;
 mod input;
@@ -185,8 +185,10 @@ impl Attack for MetattackConfig {
         for round in 1.. {
             scene.watch.step(flips.len(), budget)?;
             let propagation = normalise::symmetric_with_self_loops(&graph);
+            // Flips chosen one by one average over the starts; many at once would all follow the whim of one.
+            let start = if at_once == 1 { round } else { 1 };
             let factors =
-                surrogate.differentiate(&propagation, &attacked, round).ok_or_else(|| self.diverged())?;
+                surrogate.differentiate(&propagation, &attacked, start).ok_or_else(|| self.diverged())?;
             let scores = Scores::new(&propagation, &factors, &places);
             drop(factors);
             let rules = Rules { graph: &graph, closed: &closed, may_isolate: self.may_isolate };
