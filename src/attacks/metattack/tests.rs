@@ -141,7 +141,7 @@ fn both(
     let graph = ring(nodes);
     let entry = |r: usize, c: usize| {
         let h = hash(5, (r * features + c) as u32);
-        if h % 4 == 0 || !sparse { (h >> 8) as f32 / (1 << 24) as f32 } else { 0.0 }
+        if h.is_multiple_of(4) || !sparse { (h >> 8) as f32 / (1 << 24) as f32 } else { 0.0 }
     };
     let mat = Mat::from_fn(nodes, features, entry);
     let features = if sparse {
