@@ -27,6 +27,7 @@ mod edges;
 pub mod features;
 pub mod fga;
 pub mod injected;
+pub mod metattack;
 pub mod nettack;
 pub mod ood;
 pub mod prbcd;

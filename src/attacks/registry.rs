@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{Attack, adaptive, dice, features, fga, injected, nettack, ood, prbcd, random};
+use super::{Attack, adaptive, dice, features, fga, injected, metattack, nettack, ood, prbcd, random};
 use crate::error::{Error, Result};
 
 /// An attack as the command line knows it.
@@ -37,6 +37,7 @@ pub fn kinds() -> &'static [AttackKind] {
         ood::KIND,
         random::KIND,
         dice::KIND,
+        metattack::KIND,
         prbcd::PRBCD,
         prbcd::PGD,
         fga::KIND,
