@@ -11,7 +11,7 @@
 //! the pairs. All of it is exact, and nothing `N x N` is stored: `O(L (N + F))` memory, `L` labelled nodes. Each gradient
 //! starts from random weights of its own, as in DeepRobust: pairs that hurt one start only are not chosen for long.
 //! Where one gradient per flip takes too long, `flips_per_gradient` of the best pairs are flipped at once, spread over
-//! the nodes, and all gradients start from the same weights, as published.
+//! the nodes.
 
 mod inner;
 mod input;
@@ -31,7 +31,9 @@ use crate::error::{Error, Result};
 use crate::graph::{Dataset, Graph, Split, normalise};
 use crate::structure::Auto;
 
-/// About as many gradients does `auto` allow itself.
+/// Up to this budget `auto` is the published attack.
+const SMALL: usize = 1500;
+/// About as many gradients does `auto` allow itself beyond.
 const GRADIENTS: usize = 150;
 /// Candidates looked at per pair that is flipped.
 const CANDIDATES: usize = 20;
@@ -44,8 +46,8 @@ pub struct MetattackConfig {
     pub rate: f64,
     /// Whose loss is raised: `self` (the unlabelled nodes') or `train` (the labelled nodes').
     pub variant: Variant,
-    /// Pairs flipped per gradient, 1 or more; 1 is the published attack, `auto` takes about 150 gradients or as many as
-    /// flips.
+    /// Pairs flipped per gradient, 1 or more; 1 is the published attack, which `auto` is up to 1500 flips; beyond, it
+    /// takes about 150 gradients.
     pub flips_per_gradient: Auto<usize>,
     /// Steps of the surrogate's training, 1 or more.
     pub epochs: usize,
@@ -88,7 +90,8 @@ impl Default for MetattackConfig {
 
 impl MetattackConfig {
     fn flips_per_gradient(&self, budget: usize) -> usize {
-        self.flips_per_gradient.given().unwrap_or(budget / GRADIENTS).max(1)
+        let chosen = if budget <= SMALL { 1 } else { budget / GRADIENTS };
+        self.flips_per_gradient.given().unwrap_or(chosen)
     }
 
     fn surrogate<'a>(&self, dataset: &'a Dataset, split: &Split, seed: u64) -> Result<Surrogate<'a>> {
@@ -185,10 +188,8 @@ impl Attack for MetattackConfig {
         for round in 1.. {
             scene.watch.step(flips.len(), budget)?;
             let propagation = normalise::symmetric_with_self_loops(&graph);
-            // Flips chosen one by one average over the starts; many at once would all follow the whim of one.
-            let start = if at_once == 1 { round } else { 1 };
             let factors =
-                surrogate.differentiate(&propagation, &attacked, start).ok_or_else(|| self.diverged())?;
+                surrogate.differentiate(&propagation, &attacked, round).ok_or_else(|| self.diverged())?;
             let scores = Scores::new(&propagation, &factors, &places);
             drop(factors);
             let rules = Rules { graph: &graph, closed: &closed, may_isolate: self.may_isolate };
