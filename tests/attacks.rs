@@ -17,7 +17,11 @@ fn dataset() -> Dataset {
 
 /// An attack with its defaults, but for those that make it slow.
 fn attack(kind: &AttackKind, rate: f64) -> Box<dyn Attack> {
-    attack_with(kind.name, rate, &[("steps", 3), ("last_steps", 2), ("count", 4), ("queries", 1)])
+    attack_with(
+        kind.name,
+        rate,
+        &[("steps", 3), ("last_steps", 2), ("count", 4), ("queries", 1), ("epochs", 5)],
+    )
 }
 
 /// An attack with its defaults, but for some settings, where it has them.
