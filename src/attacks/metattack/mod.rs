@@ -32,7 +32,7 @@ use crate::graph::{Dataset, Graph, Split, normalise};
 use crate::structure::Auto;
 
 /// Up to this budget `auto` is the published attack.
-const SMALL: usize = 1500;
+const SMALL: usize = 1400;
 /// About as many gradients does `auto` allow itself beyond.
 const GRADIENTS: usize = 150;
 /// Candidates looked at per pair that is flipped.
@@ -46,7 +46,7 @@ pub struct MetattackConfig {
     pub rate: f64,
     /// Whose loss is raised: `self` (the unlabelled nodes') or `train` (the labelled nodes').
     pub variant: Variant,
-    /// Pairs flipped per gradient, 1 or more; 1 is the published attack, which `auto` is up to 1500 flips; beyond, it
+    /// Pairs flipped per gradient, 1 or more; 1 is the published attack, which `auto` is up to 1400 flips; beyond, it
     /// takes about 150 gradients.
     pub flips_per_gradient: Auto<usize>,
     /// Steps of the surrogate's training, 1 or more.

@@ -246,7 +246,7 @@ fn small_budgets_take_one_gradient_per_flip() {
     assert_ne!(many.flips, one.flips);
     assert_eq!(many.flips[0], one.flips[0], "the first gradient is the same");
     let per = |budget| MetattackConfig::default().flips_per_gradient(budget);
-    assert_eq!([1, 1267, 1500, 1568, 49_588].map(per), [1, 1, 1, 10, 330]);
+    assert_eq!([1, 1267, 1400, 1568, 49_588].map(per), [1, 1, 1, 10, 330]);
 }
 
 #[test]
