@@ -8,7 +8,7 @@
 //! of edges are not looked at.
 //!
 //! `inner` trains and goes back through the training, `surrogate` carries the gradient back to `Â`, `scores` scans
-//! the pairs. All of it is exact, and nothing `N x N` is stored: `O(L (N + F))` memory, `L` labelled nodes. Each gradient
+//! the pairs. All of it is exact; no `N x N` gradient is stored: `O(L (N + F))` memory, `L` labelled nodes. Each gradient
 //! starts from random weights of its own, as in DeepRobust: pairs that hurt one start only are not chosen for long.
 //! Where one gradient per flip takes too long, `flips_per_gradient` of the best pairs are flipped at once, spread over
 //! the nodes.
