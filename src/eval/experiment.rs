@@ -20,8 +20,8 @@ use crate::graph::{Dataset, Split};
 use crate::models::{ModelConfig, ModelKind, NodeClassifier, Task};
 use crate::training::{CheckpointStore, EpochRecord, Memo, Session};
 
-/// What is kept for other splits: results that need no labels, a handful at most.
-const SHARED_BY_SPLITS: usize = 8;
+/// What is kept for other splits: the results that need no labels, and one more.
+const SHARED_BY_SPLITS: usize = 5;
 
 /// What to run.
 pub struct Experiment<'a> {

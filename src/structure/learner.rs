@@ -25,8 +25,8 @@ use super::refiner::{Material, Refiner, RefinerConfig};
 use super::views::to_unit_rows;
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, Labelled};
-use crate::linalg::Mat;
 use crate::linalg::random::{derive, hash};
+use crate::linalg::{Mat, release_buffers};
 use crate::training::Session;
 
 /// Given edges with less advantage over chance than this are left out of the structure: however little they
@@ -155,6 +155,8 @@ impl StructureConfig {
         let views = self.views(learn, session)?;
         let (bases, inputs) = (Arc::clone(&views.0), Arc::clone(&views.1));
         let (choices, first) = self.choose(&inputs, learn, session)?;
+        // What finding directions needed is of other sizes than what the refiners will need.
+        release_buffers();
         let part_of = parts(learn, self.refiner.folds, derive(seed, &[0]));
         let mut fitted =
             FittedStructure { bases, choices, first: first.map.clone(), part_of, rounds: Vec::new() };

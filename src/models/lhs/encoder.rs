@@ -148,7 +148,11 @@ impl<'a> Encoder<'a> {
             config,
             channels,
             features: prepared,
-            profile: Var::constant(structure.inputs.profiles.clone()),
+            profile: Var::constant(if channels.profile > 0 {
+                structure.inputs.profiles.clone()
+            } else {
+                Mat::zeros(0, 0)
+            }),
             latent: Sparse::constant(&normalise::row_stochastic(structure.latent())),
             given: Sparse::constant(&normalise::row_stochastic(&graph.to_undirected())),
             decoder: Sparse::constant(&normalise::symmetric_with_self_loops(structure.latent())),
