@@ -5,8 +5,7 @@ use lhs::graph::{Dataset, DatasetParts, Features, Graph, Split};
 use lhs::linalg::Mat;
 use lhs::models::lhs::LhsConfig;
 use lhs::models::{ModelConfig, NodeClassifier, Task, kind};
-use lhs::structure::Auto;
-use lhs::training::Session;
+use lhs::training::{Auto, Session};
 
 /// A heterophilic graph whose edges tell the class and whose features hardly do.
 fn heterophilic(nodes: usize) -> Dataset {

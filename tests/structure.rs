@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use lhs::graph::{Dataset, Graph, Labelled, Split};
 use lhs::io::{LoadOptions, load};
 use lhs::structure::latent_graph::weighted_homophily;
-use lhs::structure::{Auto, Learn, Structure, StructureConfig, Views};
-use lhs::training::Session;
+use lhs::structure::{Learn, Structure, StructureConfig, Views};
+use lhs::training::{Auto, Session};
 
 fn real(graph: &str) -> Option<Dataset> {
     let Some(folder) = std::env::var_os("LHS_DATA") else {

@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Auto;
 use super::agreement::{Agreement, Given, advantage, agreement, agreement_in_parts};
 use super::known::KnownNodes;
 use super::latent_graph::{blend, latent_graph, latent_graph_in_parts};
@@ -27,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, Labelled};
 use crate::linalg::random::{derive, hash};
 use crate::linalg::{Mat, release_buffers};
-use crate::training::Session;
+use crate::training::{Auto, Session};
 
 /// Given edges with less advantage over chance than this are left out of the structure: however little they
 /// weigh, there are many of them.

@@ -7,7 +7,6 @@
 //! graph again in another one.
 
 pub mod agreement;
-mod auto;
 pub mod known;
 pub mod latent_graph;
 pub mod learner;
@@ -18,7 +17,6 @@ mod saved;
 pub mod self_expression;
 pub mod views;
 
-pub use auto::Auto;
 pub use learner::{Choices, FittedStructure, Join, Learn, Structure, StructureConfig, Views};
 pub use prepared::Inputs;
 pub use refiner::{Constraint, RefinerConfig};

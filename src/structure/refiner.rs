@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Graph, Labelled, normalise};
 use crate::linalg::random::{derive, generator, glorot, hash};
 use crate::linalg::{Mat, SparseMat};
-use crate::training::{Objective, Parameters, Score, Session, Tensors, TrainingConfig, train};
+use crate::training::{Auto, Objective, Parameters, Score, Session, Tensors, TrainingConfig, train};
 
 /// Settings of the refiner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -147,7 +147,7 @@ impl RefinerConfig {
             epochs: self.epochs,
             patience: self.epochs,
             learning_rate: self.learning_rate,
-            weight_decay: self.weight_decay,
+            weight_decay: Auto::Given(self.weight_decay),
             ..TrainingConfig::default()
         }
     }
@@ -335,6 +335,10 @@ impl Objective for Refinement<'_> {
             loss = Some(loss.map_or(constraint.clone(), |loss| loss.add(&constraint)));
         }
         loss.unwrap_or_else(|| first.sum().scale(0.0))
+    }
+
+    fn num_examples(&self) -> usize {
+        self.rows.rows()
     }
 
     fn score(&self, _parameters: &[Var]) -> Option<Score> {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Checkpoint, EpochRecord, Parameters, Session};
+use super::{Auto, Checkpoint, EpochRecord, Parameters, Session};
 use crate::autograd::{Adam, AdamConfig, Order, Var, gradients};
 use crate::error::{Error, Result};
 use crate::linalg::Mat;
@@ -24,8 +24,9 @@ pub struct TrainingConfig {
     pub patience: usize,
     /// Step size of Adam, above 0.
     pub learning_rate: f32,
-    /// Pulls weights (not biases) towards zero, 0 or above.
-    pub weight_decay: f32,
+    /// Pulls weights (not biases) towards zero, 0 or above, or `auto`: one over the number of training nodes, a pull of
+    /// the same strength against each of them.
+    pub weight_decay: Auto<f32>,
     /// What counts as an improvement.
     pub monitor: Monitor,
 }
@@ -46,7 +47,7 @@ impl Default for TrainingConfig {
             epochs: 1000,
             patience: 100,
             learning_rate: 0.01,
-            weight_decay: 5e-4,
+            weight_decay: Auto::Given(5e-4),
             monitor: Monitor::Accuracy,
         }
     }
@@ -71,16 +72,18 @@ impl TrainingConfig {
         if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
             return wrong("learning_rate", &self.learning_rate, "a positive number, such as 0.01");
         }
-        if !(self.weight_decay >= 0.0 && self.weight_decay.is_finite()) {
-            return wrong("weight_decay", &self.weight_decay, "0 or a small positive number, such as 5e-4");
+        if let Some(decay) = self.weight_decay.given()
+            && !(decay >= 0.0 && decay.is_finite())
+        {
+            return wrong("weight_decay", &decay, "auto, 0 or a small positive number, such as 5e-4");
         }
         Ok(())
     }
 
-    fn adam(&self) -> AdamConfig {
+    fn adam(&self, examples: usize) -> AdamConfig {
         AdamConfig {
             learning_rate: self.learning_rate,
-            weight_decay: self.weight_decay,
+            weight_decay: self.weight_decay.given().unwrap_or(1.0 / examples.max(1) as f32),
             ..AdamConfig::default()
         }
     }
@@ -90,6 +93,9 @@ impl TrainingConfig {
 pub trait Objective {
     /// The loss of one step; everything random in it comes from `seed`.
     fn loss(&self, parameters: &[Var], seed: u64) -> Var;
+
+    /// How many examples the loss is a mean of.
+    fn num_examples(&self) -> usize;
 
     /// The state at the validation nodes; `None` when there is nothing to measure, and every epoch counts.
     fn score(&self, parameters: &[Var]) -> Option<Score>;
@@ -136,9 +142,10 @@ pub fn train(
     seed: u64,
     session: &mut Session<'_>,
 ) -> Result<Trained> {
+    let adam = config.adam(objective.num_examples());
     let mut state = match session.load(stage)? {
-        Some(checkpoint) => State::resume(&checkpoint, parameters, config)?,
-        None => State::fresh(parameters, config),
+        Some(checkpoint) => State::resume(&checkpoint, parameters, adam)?,
+        None => State::fresh(parameters, adam),
     };
     let mut saved = Instant::now();
     while !state.finished(config) {
@@ -179,12 +186,12 @@ struct State {
 }
 
 impl State {
-    fn fresh(parameters: &Parameters, config: &TrainingConfig) -> Self {
+    fn fresh(parameters: &Parameters, adam: AdamConfig) -> Self {
         let values = &parameters.values;
         State {
             values: values.iter().cloned().map(Rc::new).collect(),
             best: values.clone(),
-            adam: Adam::new(config.adam(), values.iter().map(Mat::shape)),
+            adam: Adam::new(adam, values.iter().map(Mat::shape)),
             progress: Trained { epochs: 0, best_epoch: 0, best: None },
         }
     }
@@ -254,8 +261,8 @@ impl State {
         checkpoint
     }
 
-    fn resume(checkpoint: &Checkpoint, parameters: &Parameters, config: &TrainingConfig) -> Result<Self> {
-        let mut state = Self::fresh(parameters, config);
+    fn resume(checkpoint: &Checkpoint, parameters: &Parameters, adam: AdamConfig) -> Result<Self> {
+        let mut state = Self::fresh(parameters, adam);
         state.progress = serde_json::from_value(checkpoint.state.clone()).map_err(|error| {
             Error::data(format!("the checkpoint cannot be read: {error}"), "start again without --resume")
         })?;

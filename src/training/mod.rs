@@ -1,5 +1,6 @@
 //! The one training loop, and how it is watched, stopped and resumed.
 
+mod auto;
 mod input;
 mod looping;
 mod memo;
@@ -7,6 +8,7 @@ mod parameters;
 mod session;
 mod supervised;
 
+pub use auto::Auto;
 pub use input::Input;
 pub use looping::{Monitor, Objective, Score, Trained, TrainingConfig, train};
 pub use memo::Memo;

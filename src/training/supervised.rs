@@ -58,6 +58,10 @@ impl<N: Network> Objective for Supervised<'_, N> {
         }
     }
 
+    fn num_examples(&self) -> usize {
+        self.train.nodes.len()
+    }
+
     fn score(&self, parameters: &[Var]) -> Option<Score> {
         if self.val.nodes.is_empty() {
             return None;

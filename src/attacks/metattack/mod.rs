@@ -29,7 +29,7 @@ use super::edges::{Draft, flip, share_of_edges, too_few};
 use super::{Attack, AttackKind, Change, Scene, in_range, registry};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Graph, Split, normalise};
-use crate::structure::Auto;
+use crate::training::Auto;
 
 /// Up to this budget `auto` is the published attack.
 const SMALL: usize = 1400;

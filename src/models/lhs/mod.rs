@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::graph::{Features, Graph};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
-use crate::structure::{Auto, FittedStructure, Learn, Structure, StructureConfig};
-use crate::training::{Parameters, Session, Supervised, Tensors, TrainingConfig, probabilities, train};
+use crate::structure::{FittedStructure, Learn, Structure, StructureConfig};
+use crate::training::{Auto, Parameters, Session, Supervised, Tensors, TrainingConfig, probabilities, train};
 use encoder::{Channels, Encoder, ReconstructionConfig};
 use trust::{Doors, Fixed, Trust};
 
@@ -70,7 +70,7 @@ impl Default for LhsConfig {
             normalise_features: false,
             structure: StructureConfig::default(),
             reconstruction: ReconstructionConfig::default(),
-            training: TrainingConfig { weight_decay: 1e-3, ..TrainingConfig::default() },
+            training: TrainingConfig { weight_decay: Auto::CHOOSE, ..TrainingConfig::default() },
         }
     }
 }
