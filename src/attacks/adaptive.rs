@@ -43,7 +43,7 @@ impl Default for AdaptiveConfig {
 impl AdaptiveConfig {
     fn edges_at(&self, dataset: &Dataset, node: u32) -> usize {
         let most = dataset.num_nodes().saturating_sub(1 + dataset.graph().degree(node as usize));
-        ((self.rate * dataset.graph().degree(node as usize).max(1) as f64).ceil() as usize).min(most)
+        edges::per_neighbour(self.rate, dataset.graph().degree(node as usize)).min(most)
     }
 
     /// New neighbours for one node: those of nodes of one other class.
@@ -85,9 +85,6 @@ impl Attack for AdaptiveConfig {
     }
 
     fn budget(&self, dataset: &Dataset, split: &Split) -> usize {
-        if self.rate == 0.0 {
-            return 0;
-        }
         split.test.iter().map(|&node| self.edges_at(dataset, node)).sum()
     }
 
@@ -147,7 +144,6 @@ fn pairs(split: &Split, neighbours: &[Vec<u32>]) -> Vec<(u32, u32)> {
 pub const KIND: AttackKind = AttackKind {
     name: "adaptive",
     summary: "gives test nodes the neighbours of other classes, and asks the victim which work best",
-    random: true,
     defaults: registry::defaults::<AdaptiveConfig>,
     build: registry::build::<AdaptiveConfig>,
 };

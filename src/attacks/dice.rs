@@ -60,9 +60,9 @@ impl Attack for DiceConfig {
             _ => false,
         };
         // Too few edges within a class are no error: what is missing is added elsewhere.
-        let _ = remove(&mut draft, dataset, same, wanted, seed);
+        let _ = remove(&mut draft, same, wanted, seed);
         let missing = budget - draft.len();
-        add(&mut draft, dataset, differ, missing, seed)?;
+        add(&mut draft, differ, missing, seed)?;
         Ok(draft.into_flips().into())
     }
 }
@@ -71,7 +71,6 @@ impl Attack for DiceConfig {
 pub const KIND: AttackKind = AttackKind {
     name: "dice",
     summary: "removes edges within classes, joins different ones",
-    random: true,
     defaults: registry::defaults::<DiceConfig>,
     build: registry::build::<DiceConfig>,
 };

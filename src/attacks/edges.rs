@@ -43,6 +43,12 @@ pub(super) fn share_of_edges(rate: f64, graph: &Graph) -> usize {
     (rate * graph.num_edges() as f64 * (1.0 + 1e-12)) as usize
 }
 
+/// Edges at a node of some degree, `rate` for each that it has and at least that of one; rounded up.
+pub(super) fn per_neighbour(rate: f64, degree: usize) -> usize {
+    // 0.55 * 100 is a hair above 55, which must not become 56.
+    (rate * degree.max(1) as f64 * (1.0 - 1e-12)).ceil() as usize
+}
+
 /// The error for a budget that the graph has no room for.
 pub(super) fn too_few(found: usize, budget: usize, what: &str) -> Error {
     Error::data(
@@ -66,21 +72,26 @@ impl<'a> Draft<'a> {
         Draft { graph, flipped: HashSet::new(), degrees, may_isolate }
     }
 
-    /// Whether two nodes are joined in the graph as it was.
-    pub(super) fn was_edge(&self, a: u32, b: u32) -> bool {
-        self.graph.has_edge(a, b)
+    /// The graph as it was.
+    pub(super) fn clean(&self) -> &'a Graph {
+        self.graph
     }
 
-    /// Flips a pair that was not flipped before, if that is allowed; says whether it was.
+    /// Whether a pair may be flipped: it was not before, and nobody is left alone who must not be.
+    pub(super) fn may_flip(&self, a: u32, b: u32) -> bool {
+        let last = |node: u32| self.degrees[node as usize] <= 1;
+        let isolates = self.graph.has_edge(a, b) && !self.may_isolate && (last(a) || last(b));
+        a != b && !isolates && !self.flipped.contains(&(a.min(b), a.max(b)))
+    }
+
+    /// Flips a pair, if it may be flipped; says whether it was.
     pub(super) fn flip(&mut self, a: u32, b: u32) -> bool {
-        let pair = (a.min(b), a.max(b));
-        let (a, b) = (a as usize, b as usize);
-        let gone = self.graph.has_edge(pair.0, pair.1);
-        let last = gone && !self.may_isolate && (self.degrees[a] <= 1 || self.degrees[b] <= 1);
-        if a == b || last || !self.flipped.insert(pair) {
+        if !self.may_flip(a, b) {
             return false;
         }
-        for node in [a, b] {
+        self.flipped.insert((a.min(b), a.max(b)));
+        let gone = self.graph.has_edge(a, b);
+        for node in [a as usize, b as usize] {
             self.degrees[node] = if gone { self.degrees[node] - 1 } else { self.degrees[node] + 1 };
         }
         true
@@ -121,6 +132,15 @@ mod tests {
         assert!(draft.flip(0, 3) && !draft.flip(0, 1));
         assert_eq!(draft.into_flips(), [(0, 3), (1, 2)]);
         assert!(Draft::new(&graph, true).flip(0, 1));
+    }
+
+    #[test]
+    fn a_whole_number_per_neighbour_is_not_rounded_up() {
+        assert_eq!(
+            [(0.55, 100), (0.5, 3), (1.0, 0), (2.0, 7)].map(|(r, d)| per_neighbour(r, d)),
+            [55, 2, 1, 14]
+        );
+        assert_eq!([per_neighbour(0.0, 9), per_neighbour(1e-15, 9)], [0, 1]);
     }
 
     #[test]

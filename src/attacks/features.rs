@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Attack, AttackKind, Change, Scene, in_range, registry};
 use crate::error::Result;
-use crate::graph::{Dataset, Features, Split};
+use crate::graph::Features;
 use crate::linalg::random::generator;
 use crate::linalg::{Pattern, SparseMat};
 
@@ -55,10 +55,6 @@ impl Attack for NoiseConfig {
         self.rate
     }
 
-    fn budget(&self, _: &Dataset, _: &Split) -> usize {
-        0
-    }
-
     fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
         if self.rate == 0.0 {
             return Ok(Change::default());
@@ -97,10 +93,6 @@ impl Attack for MaskingConfig {
 
     fn rate(&self) -> f64 {
         self.rate
-    }
-
-    fn budget(&self, _: &Dataset, _: &Split) -> usize {
-        0
     }
 
     fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
@@ -167,7 +159,6 @@ fn gaussian(rng: &mut ChaCha8Rng) -> f32 {
 pub const NOISE: AttackKind = AttackKind {
     name: "feature-noise",
     summary: "adds noise to the features of the test nodes",
-    random: true,
     defaults: registry::defaults::<NoiseConfig>,
     build: registry::build::<NoiseConfig>,
 };
@@ -176,7 +167,6 @@ pub const NOISE: AttackKind = AttackKind {
 pub const MASKING: AttackKind = AttackKind {
     name: "feature-masking",
     summary: "sets features of the test nodes to 0",
-    random: true,
     defaults: registry::defaults::<MaskingConfig>,
     build: registry::build::<MaskingConfig>,
 };
@@ -184,6 +174,7 @@ pub const MASKING: AttackKind = AttackKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Dataset;
     use crate::graph::synth::SynthConfig;
     use crate::linalg::Mat;
 

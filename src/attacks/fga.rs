@@ -6,9 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::edges::flip;
+use super::edges::Draft;
 use super::surrogate::Surrogate;
-use super::targets::TargetedConfig;
+use super::targets::{Target, TargetedConfig};
 use super::{Attack, AttackKind, Change, Scene, registry};
 use crate::error::Result;
 use crate::graph::{Dataset, Graph, Split};
@@ -29,7 +29,7 @@ impl Attack for FgaConfig {
     }
 
     fn budget(&self, dataset: &Dataset, split: &Split) -> usize {
-        if self.0.rate == 0.0 { 0 } else { self.0.budget(dataset, split) }
+        self.0.budget(dataset, split)
     }
 
     fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
@@ -37,47 +37,26 @@ impl Attack for FgaConfig {
             return Ok(Change::default());
         }
         let nodes = self.0.nodes(scene, derive(seed, &[0]))?;
-        let mut surrogate = Surrogate::train(scene, &nodes, derive(seed, &[1]))?;
-        let (mut graph, mut flips) = (scene.dataset.graph().clone(), Vec::new());
-        for (done, &node) in nodes.iter().enumerate() {
-            scene.watch.step(done, nodes.len())?;
-            surrogate.aim_at(node)?;
-            for _ in 0..self.0.flips_at(scene.dataset, node) {
-                let Some(pair) = best(&surrogate, &graph, node, &flips, self.0.may_isolate) else { break };
-                graph = flip(&graph, &[pair])?.graph;
-                flips.push(pair);
-            }
-        }
-        Ok(Change { flips, test: Some(nodes), ..Change::default() })
+        let surrogate = Surrogate::train(scene, &nodes, derive(seed, &[1]))?;
+        self.0.strike(scene, nodes, |graph, target, draft| best(&surrogate, graph, target, draft))
     }
 }
 
-/// The pair at a node whose flip raises the loss most; none if all lower it.
-fn best(
-    surrogate: &Surrogate<'_>,
-    graph: &Graph,
-    node: u32,
-    flipped: &[(u32, u32)],
-    may_isolate: bool,
-) -> Option<(u32, u32)> {
-    let pairs: Vec<(u32, u32)> = (0..graph.num_nodes() as u32)
-        .filter(|&other| other != node)
-        .map(|other| (node.min(other), node.max(other)))
-        .collect();
-    let gradient = surrogate.gradient(graph, &pairs, &vec![0.0; pairs.len()]);
-    let last = |a: u32| graph.degree(a as usize) <= 1;
-    let allowed = |&(a, b): &(u32, u32)| {
-        !flipped.contains(&(a, b)) && (may_isolate || !graph.has_edge(a, b) || !(last(a) || last(b)))
-    };
-    let scored = pairs.into_iter().zip(gradient).filter(|(pair, score)| *score > 0.0 && allowed(pair));
-    scored.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(pair, _)| pair)
+/// The other end of the pair at a node whose flip raises the loss most; none if all lower it.
+fn best(surrogate: &Surrogate<'_>, graph: &Graph, target: Target, draft: &Draft<'_>) -> Option<u32> {
+    let node = target.node;
+    let others: Vec<u32> = (0..graph.num_nodes() as u32).filter(|&other| other != node).collect();
+    let pairs: Vec<(u32, u32)> = others.iter().map(|&other| (node.min(other), node.max(other))).collect();
+    let gradient = surrogate.gradient_at(target, graph, &pairs);
+    let scored = others.into_iter().zip(gradient);
+    let allowed = scored.filter(|(other, score)| *score > 0.0 && draft.may_flip(node, *other));
+    allowed.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(other, _)| other)
 }
 
 /// The attack in the list of attacks.
 pub const KIND: AttackKind = AttackKind {
     name: "fga",
     summary: "flips the pair with the largest gradient, at chosen nodes",
-    random: true,
     defaults: registry::defaults::<FgaConfig>,
     build: registry::build::<FgaConfig>,
 };

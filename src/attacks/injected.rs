@@ -15,6 +15,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use super::edges::per_neighbour;
 use super::{Attack, AttackKind, Change, Scene, in_range, registry};
 use crate::error::Result;
 use crate::graph::{Dataset, Labels, Split};
@@ -39,14 +40,6 @@ impl Default for InjectedConfig {
     }
 }
 
-impl InjectedConfig {
-    /// How many nodes a node of this degree draws.
-    fn draws(&self, degree: usize) -> usize {
-        // 0.55 * 100 is a hair above 55, which must not become 56.
-        (self.rate * degree.max(1) as f64 * (1.0 - 1e-12)).ceil() as usize
-    }
-}
-
 impl Attack for InjectedConfig {
     fn validate(&self) -> Result<()> {
         in_range("rate", self.rate, MOST)?;
@@ -59,7 +52,7 @@ impl Attack for InjectedConfig {
 
     fn budget(&self, dataset: &Dataset, split: &Split) -> usize {
         let labelled = split.test.iter().filter(|&&node| dataset.labels().get(node as usize).is_some());
-        labelled.map(|&node| self.draws(dataset.graph().degree(node as usize))).sum()
+        labelled.map(|&node| per_neighbour(self.rate, dataset.graph().degree(node as usize))).sum()
     }
 
     fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
@@ -70,7 +63,9 @@ impl Attack for InjectedConfig {
             let Some(class) = dataset.labels().get(node as usize) else { continue };
             let neighbours = dataset.graph().neighbours(node as usize);
             let mut rng = generator(seed, u64::from(node));
-            for drawn in by_class.draw(class, neighbours, self.draws(neighbours.len()), &mut rng) {
+            for drawn in
+                by_class.draw(class, neighbours, per_neighbour(self.rate, neighbours.len()), &mut rng)
+            {
                 if rng.random_bool(self.keep) {
                     flips.push((node, drawn));
                 }
@@ -134,7 +129,6 @@ impl ByClass {
 pub const KIND: AttackKind = AttackKind {
     name: "injected",
     summary: "joins every test node to random nodes of other classes, `rate` per neighbour",
-    random: true,
     defaults: registry::defaults::<InjectedConfig>,
     build: registry::build::<InjectedConfig>,
 };
@@ -142,13 +136,6 @@ pub const KIND: AttackKind = AttackKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_whole_number_of_draws_is_not_rounded_up() {
-        let draws = |rate, degree| InjectedConfig { rate, ..InjectedConfig::default() }.draws(degree);
-        assert_eq!([draws(0.55, 100), draws(0.5, 3), draws(1.0, 0), draws(2.0, 7)], [55, 2, 1, 14]);
-        assert_eq!([draws(0.0, 9), draws(1e-15, 9)], [0, 1]);
-    }
 
     #[test]
     fn draws_are_even_and_distinct_whether_many_or_few() {

@@ -58,7 +58,10 @@ pub trait Attack: Send + Sync {
     fn rate(&self) -> f64;
 
     /// How many pairs it may flip at most; 0 for attacks that leave the edges alone.
-    fn budget(&self, dataset: &Dataset, split: &Split) -> usize;
+    fn budget(&self, dataset: &Dataset, split: &Split) -> usize {
+        let _ = (dataset, split);
+        0
+    }
 
     /// What to change. Called by [`Attack::perturb`] after its checks.
     fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change>;

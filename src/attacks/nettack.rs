@@ -9,11 +9,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::edges::flip;
+use super::surrogate::best_wrong;
 use super::targets::TargetedConfig;
 use super::{Attack, AttackKind, Change, Scene, registry};
 use crate::autograd::{Sparse, Var};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::{Dataset, Graph, Split, normalise};
 use crate::linalg::Mat;
 use crate::linalg::random::{derive, generator, glorot};
@@ -40,7 +40,7 @@ impl Attack for NettackConfig {
     }
 
     fn budget(&self, dataset: &Dataset, split: &Split) -> usize {
-        if self.0.rate == 0.0 { 0 } else { self.0.budget(dataset, split) }
+        self.0.budget(dataset, split)
     }
 
     fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
@@ -50,32 +50,15 @@ impl Attack for NettackConfig {
         let nodes = self.0.nodes(scene, derive(seed, &[0]))?;
         let codes = learned_codes(scene, derive(seed, &[1]))?;
         let clean = Degrees::of(scene.dataset.graph());
-        let (mut graph, mut flips) = (scene.dataset.graph().clone(), Vec::new());
-        for (done, &node) in nodes.iter().enumerate() {
-            scene.watch.step(done, nodes.len())?;
-            let class = scene.dataset.labels().get(node as usize).ok_or_else(|| {
-                Error::data(format!("node {node} has no label"), "attack nodes that have one")
-            })?;
-            for _ in 0..self.0.flips_at(scene.dataset, node) {
-                let around = Around::new(&graph, &codes, node);
-                let degrees = Degrees::of(&graph);
-                let allowed = |other: u32| {
-                    let pair = (node.min(other), node.max(other));
-                    let gone = graph.has_edge(node, other);
-                    let last = |a: u32| graph.degree(a as usize) <= 1;
-                    let isolates = gone && !self.0.may_isolate && (last(node) || last(other));
-                    let ends = [node, other].map(|end| graph.degree(end as usize));
-                    !isolates
-                        && !flips.contains(&pair)
-                        && clean.ratio(&degrees.after(ends, gone)) < CONSPICUOUS
-                };
-                let Some(other) = around.best(class as usize, allowed) else { break };
-                let pair = (node.min(other), node.max(other));
-                graph = flip(&graph, &[pair])?.graph;
-                flips.push(pair);
-            }
-        }
-        Ok(Change { flips, test: Some(nodes), ..Change::default() })
+        self.0.strike(scene, nodes, |graph, target, draft| {
+            let degrees = Degrees::of(graph);
+            let inconspicuous = |other: u32| {
+                let ends = [target.node, other].map(|end| graph.degree(end as usize));
+                clean.ratio(&degrees.after(ends, graph.has_edge(target.node, other))) < CONSPICUOUS
+            };
+            let allowed = |other: u32| draft.may_flip(target.node, other) && inconspicuous(other);
+            Around::new(graph, &codes, target.node).best(target.class, allowed)
+        })
     }
 }
 
@@ -178,7 +161,7 @@ impl<'a> Around<'a> {
     }
 
     /// The other end of the best pair to flip.
-    fn best(&self, class: usize, allowed: impl Fn(u32) -> bool) -> Option<u32> {
+    fn best(&self, class: u32, allowed: impl Fn(u32) -> bool) -> Option<u32> {
         let others = (0..self.graph.num_nodes() as u32).filter(|&other| other != self.node && allowed(other));
         let scored = others.map(|other| (lead(&self.scores_after(other), class), other));
         scored.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, other)| other)
@@ -190,9 +173,8 @@ fn add(to: &mut [f32], from: &[f32], factor: f32) {
 }
 
 /// How far the best wrong class is ahead.
-fn lead(scores: &[f32], class: usize) -> f32 {
-    let wrong = scores.iter().enumerate().filter(|(other, _)| *other != class);
-    wrong.map(|(_, score)| *score).fold(f32::NEG_INFINITY, f32::max) - scores[class]
+fn lead(scores: &[f32], class: u32) -> f32 {
+    best_wrong(scores, class).map_or(f32::NEG_INFINITY, |best| scores[best]) - scores[class as usize]
 }
 
 /// The degrees of a graph as a power law sees them.
@@ -244,7 +226,6 @@ impl Degrees {
 pub const KIND: AttackKind = AttackKind {
     name: "nettack",
     summary: "flips the best pair for a linear surrogate, inconspicuously, at chosen nodes",
-    random: true,
     defaults: registry::defaults::<NettackConfig>,
     build: registry::build::<NettackConfig>,
 };
@@ -252,6 +233,7 @@ pub const KIND: AttackKind = AttackKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attacks::edges::flip;
     use crate::graph::normalise::symmetric_with_self_loops;
     use crate::linalg::LinearMap;
 

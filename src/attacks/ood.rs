@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use super::{Attack, AttackKind, Change, Scene, in_range, registry};
 use crate::error::{Error, Result};
 use crate::graph::heterophily::node_heterophily;
-use crate::graph::{Dataset, Split};
 use crate::linalg::random::generator;
 
 /// Settings of the attack.
@@ -46,10 +45,6 @@ impl Attack for OodConfig {
 
     fn rate(&self) -> f64 {
         self.rate
-    }
-
-    fn budget(&self, _: &Dataset, _: &Split) -> usize {
-        0
     }
 
     fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
@@ -89,7 +84,6 @@ impl Attack for OodConfig {
 pub const KIND: AttackKind = AttackKind {
     name: "ood",
     summary: "scores the test nodes whose neighbours differ most; edges stay as they are",
-    random: true,
     defaults: registry::defaults::<OodConfig>,
     build: registry::build::<OodConfig>,
 };

@@ -225,7 +225,7 @@ impl Climb {
         for step in 0..self.steps {
             scene.watch.step(step, self.steps)?;
             let slow = ((step + 1).saturating_sub(self.renewing).max(1) as f64).sqrt();
-            let gradient = surrogate.gradient_of(&relaxed, &block.shares);
+            let gradient = surrogate.gradient(&relaxed, &block.shares);
             block.climb(&gradient, (per_step / slow) as f32, self.budget);
             if step < self.renewing {
                 block.renew();
@@ -250,7 +250,6 @@ impl Climb {
 pub const PRBCD: AttackKind = AttackKind {
     name: "prbcd",
     summary: "climbs the loss of a graph convolution over blocks of random pairs",
-    random: true,
     defaults: registry::defaults::<PrbcdConfig>,
     build: registry::build::<PrbcdConfig>,
 };
@@ -259,7 +258,6 @@ pub const PRBCD: AttackKind = AttackKind {
 pub const PGD: AttackKind = AttackKind {
     name: "pgd",
     summary: "climbs the loss of a graph convolution over all pairs (small graphs)",
-    random: true,
     defaults: registry::defaults::<PgdConfig>,
     build: registry::build::<PgdConfig>,
 };

@@ -64,8 +64,8 @@ impl Attack for RandomConfig {
             Mode::Flip => budget / 2,
         };
         let mut draft = Draft::new(scene.dataset.graph(), self.may_isolate);
-        remove(&mut draft, scene.dataset, |_, _| true, removals, seed)?;
-        add(&mut draft, scene.dataset, |_, _| true, budget - removals, seed)?;
+        remove(&mut draft, |_, _| true, removals, seed)?;
+        add(&mut draft, |_, _| true, budget - removals, seed)?;
         Ok(draft.into_flips().into())
     }
 }
@@ -73,12 +73,11 @@ impl Attack for RandomConfig {
 /// Removes `count` of the edges that `may` go, drawn evenly.
 pub(super) fn remove(
     draft: &mut Draft<'_>,
-    dataset: &Dataset,
     may: impl Fn(u32, u32) -> bool,
     count: usize,
     seed: u64,
 ) -> Result<()> {
-    let mut edges: Vec<(u32, u32)> = dataset.graph().edges().filter(|&(a, b)| may(a, b)).collect();
+    let mut edges: Vec<(u32, u32)> = draft.clean().edges().filter(|&(a, b)| may(a, b)).collect();
     edges.shuffle(&mut generator(seed, 0));
     let before = draft.len();
     for (a, b) in edges {
@@ -94,19 +93,19 @@ pub(super) fn remove(
 /// Joins `count` of the pairs that `may` be joined, drawn evenly.
 pub(super) fn add(
     draft: &mut Draft<'_>,
-    dataset: &Dataset,
     may: impl Fn(u32, u32) -> bool,
     count: usize,
     seed: u64,
 ) -> Result<()> {
-    let nodes = dataset.num_nodes() as u32;
+    let graph = draft.clean();
+    let nodes = graph.num_nodes() as u32;
     let mut rng = generator(seed, 1);
     let goal = draft.len() + count;
     // Drawing again what is taken is quick until nearly every pair is.
     let mut patience = 100 * (count + 100);
     while draft.len() < goal && patience > 0 {
         let (a, b) = (rng.random_range(0..nodes), rng.random_range(0..nodes));
-        if may(a, b) && !draft.was_edge(a, b) {
+        if may(a, b) && !graph.has_edge(a, b) {
             draft.flip(a, b);
         }
         patience -= 1;
@@ -115,7 +114,7 @@ pub(super) fn add(
         return Ok(());
     }
     let pairs = (0..nodes).flat_map(|a| (a + 1..nodes).map(move |b| (a, b)));
-    let mut free: Vec<(u32, u32)> = pairs.filter(|&(a, b)| may(a, b) && !draft.was_edge(a, b)).collect();
+    let mut free: Vec<(u32, u32)> = pairs.filter(|&(a, b)| may(a, b) && !graph.has_edge(a, b)).collect();
     free.shuffle(&mut rng);
     for (a, b) in free {
         if draft.len() == goal {
@@ -131,7 +130,6 @@ pub(super) fn add(
 pub const KIND: AttackKind = AttackKind {
     name: "random",
     summary: "flips pairs at random: mode add, remove or flip",
-    random: true,
     defaults: registry::defaults::<RandomConfig>,
     build: registry::build::<RandomConfig>,
 };

@@ -13,8 +13,6 @@ pub struct AttackKind {
     pub name: &'static str,
     /// What it does, in one line.
     pub summary: &'static str,
-    /// Whether another seed gives another result.
-    pub random: bool,
     /// Every setting with its default; one of them is `rate`.
     pub defaults: fn() -> Table,
     /// Reads settings (a complete table) and checks their ranges.

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::Scene;
 use super::relaxed::Relaxed;
+use super::targets::Target;
 use crate::autograd::{Order, Var, gradients};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Labelled};
@@ -41,27 +42,21 @@ impl<'a> Surrogate<'a> {
         Ok(Surrogate { scene, model, targets: Labelled { nodes, classes } })
     }
 
-    /// Aims at one node alone.
-    pub(super) fn aim_at(&mut self, node: u32) -> Result<()> {
-        let class =
-            self.scene.dataset.labels().get(node as usize).ok_or_else(|| {
-                Error::data(format!("node {node} has no label"), "attack nodes that have one")
-            })?;
-        self.targets = Labelled { nodes: vec![node], classes: vec![class] };
-        Ok(())
+    /// The gradient of the loss at one node alone with respect to flipping each of some pairs.
+    pub(super) fn gradient_at(&self, target: Target, graph: &Graph, pairs: &[(u32, u32)]) -> Vec<f32> {
+        let at = Labelled { nodes: vec![target.node], classes: vec![target.class] };
+        self.gradient_of(&Relaxed::new(graph, pairs), &vec![0.0; pairs.len()], &at)
     }
 
     /// The gradient of the loss with respect to the shares by which candidates are flipped.
-    pub(super) fn gradient(&self, graph: &Graph, candidates: &[(u32, u32)], shares: &[f32]) -> Vec<f32> {
-        let relaxed = Relaxed::new(graph, candidates);
-        self.gradient_of(&relaxed, shares)
+    pub(super) fn gradient(&self, relaxed: &Relaxed, shares: &[f32]) -> Vec<f32> {
+        self.gradient_of(relaxed, shares, &self.targets)
     }
 
-    /// The same on candidates that are used several times.
-    pub(super) fn gradient_of(&self, relaxed: &Relaxed, shares: &[f32]) -> Vec<f32> {
+    fn gradient_of(&self, relaxed: &Relaxed, shares: &[f32], targets: &Labelled) -> Vec<f32> {
         let shares = Var::parameter(Mat::column(shares));
         let scores = self.model.scores_over(relaxed.propagation(&shares), self.scene.dataset.features());
-        let loss = lead(&scores.gather_rows(&Rc::from(self.targets.nodes.as_slice())), &self.targets.classes);
+        let loss = lead(&scores.gather_rows(&Rc::from(targets.nodes.as_slice())), &targets.classes);
         gradients(&loss, &[&shares], Order::First)[0].value().as_slice().to_vec()
     }
 }
@@ -70,18 +65,18 @@ impl<'a> Surrogate<'a> {
 fn lead(scores: &Var, classes: &[u32]) -> Var {
     let mut sides = Mat::zeros(scores.rows(), scores.cols());
     for (row, &class) in classes.iter().enumerate() {
-        let own = class as usize;
-        let wrong = (0..scores.cols()).filter(|&other| other != own);
-        let best = wrong.reduce(|best, next| {
-            let value = |class| scores.value().get(row, class);
-            if value(next) > value(best) { next } else { best }
-        });
-        sides.row_mut(row)[own] = -1.0;
-        if let Some(best) = best {
+        sides.row_mut(row)[class as usize] = -1.0;
+        if let Some(best) = best_wrong(scores.value().row(row), class) {
             sides.row_mut(row)[best] = 1.0;
         }
     }
     scores.mul(&Var::constant(sides)).sum_rows().tanh().mean()
+}
+
+/// The class of the highest score but for one.
+pub(super) fn best_wrong(scores: &[f32], class: u32) -> Option<usize> {
+    let wrong = (0..scores.len()).filter(|&other| other != class as usize);
+    wrong.reduce(|best, next| if scores[next] > scores[best] { next } else { best })
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-use super::{Scene, in_range};
+use super::edges::{Draft, flip, per_neighbour};
+use super::{Change, Scene, in_range};
 use crate::error::{Error, Result};
-use crate::graph::{Dataset, Split};
+use crate::graph::{Dataset, Graph, Split};
 use crate::linalg::random::generator;
 
 /// Settings that all attacks at chosen nodes share.
@@ -28,16 +29,23 @@ impl Default for TargetedConfig {
     }
 }
 
+/// A node under attack, and its class.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub node: u32,
+    pub class: u32,
+}
+
 impl TargetedConfig {
     pub(super) fn validate(&self) -> Result<()> {
         in_range("rate", self.rate, 10.0)
     }
 
     /// Flips allowed at a node.
-    pub(super) fn flips_at(&self, dataset: &Dataset, node: u32) -> usize {
+    fn flips_at(&self, dataset: &Dataset, node: u32) -> usize {
         // A node can be joined to all others at most.
         let most = dataset.num_nodes().saturating_sub(1);
-        ((self.rate * dataset.graph().degree(node as usize).max(1) as f64).ceil() as usize).min(most)
+        per_neighbour(self.rate, dataset.graph().degree(node as usize)).min(most)
     }
 
     /// The most that all flips can be: those of the nodes that cost most.
@@ -50,6 +58,31 @@ impl TargetedConfig {
             flips.truncate(self.count);
         }
         flips.iter().sum()
+    }
+
+    /// Attacks the nodes one after the other, flip by flip, on a graph that stays changed; `choose` names the other end of
+    /// the best pair at a node of some class. Only the nodes attacked are scored.
+    pub(super) fn strike(
+        &self,
+        scene: &Scene<'_>,
+        nodes: Vec<u32>,
+        mut choose: impl FnMut(&Graph, Target, &Draft<'_>) -> Option<u32>,
+    ) -> Result<Change> {
+        let dataset = scene.dataset;
+        let mut draft = Draft::new(dataset.graph(), self.may_isolate);
+        let mut graph = dataset.graph().clone();
+        for (done, &node) in nodes.iter().enumerate() {
+            scene.watch.step(done, nodes.len())?;
+            let class = dataset.labels().get(node as usize).ok_or_else(|| {
+                Error::data(format!("node {node} has no label"), "attack nodes that have one")
+            })?;
+            for _ in 0..self.flips_at(dataset, node) {
+                let Some(other) = choose(&graph, Target { node, class }, &draft) else { break };
+                draft.flip(node, other);
+                graph = flip(&graph, &[(node, other)])?.graph;
+            }
+        }
+        Ok(Change { flips: draft.into_flips(), test: Some(nodes), ..Change::default() })
     }
 
     /// The nodes to attack, ascending.

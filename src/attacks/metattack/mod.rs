@@ -239,7 +239,6 @@ fn spread(candidates: &[Candidate], count: usize, draft: &mut Draft<'_>) -> Vec<
 pub const KIND: AttackKind = AttackKind {
     name: "metattack",
     summary: "flips the pairs that make training go wrong most: variant self or train",
-    random: true,
     defaults: registry::defaults::<MetattackConfig>,
     build: registry::build::<MetattackConfig>,
 };
