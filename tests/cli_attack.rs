@@ -1,74 +1,23 @@
 //! Attacking data and trained models through the binary, on a small made-up graph.
 
-use std::collections::BTreeSet;
+mod bench;
+
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
 
-use lhs::graph::{Dataset, DatasetParts, Graph, Labels};
-use lhs::io::{LoadOptions, load, npz};
-use serde_json::Value;
-use tempfile::TempDir;
+use lhs::graph::{DatasetParts, Graph, Labels};
 
-/// A folder with a made-up graph as `toy.npz`, to run commands in.
-struct Bench {
-    folder: TempDir,
-}
+use bench::Bench;
 
-impl Bench {
-    fn new() -> Self {
-        let bench = Bench { folder: tempfile::tempdir().unwrap() };
-        bench.text("data synth --out toy.npz --nodes 200 --homophily 0.8 --num-splits 2");
-        bench
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn load(&self, name: &str) -> Dataset {
-        load(&self.path(name), &LoadOptions::default()).unwrap()
-    }
-
-    fn save(&self, parts: DatasetParts, name: &str) {
-        npz::write(&Dataset::new(parts).unwrap(), &self.path(name), npz::FeatureLayout::AsStored).unwrap();
-    }
-
-    fn files(&self) -> BTreeSet<PathBuf> {
-        fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect()
-    }
-
-    fn lhs(&self, args: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lhs"));
-        command.current_dir(self.folder.path()).args(args.split(' ')).output().unwrap()
-    }
-
-    fn text(&self, args: &str) -> String {
-        let output = self.lhs(args);
-        assert!(output.status.success(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn json(&self, args: &str) -> Value {
-        serde_json::from_str(&self.text(&format!("{args} --json"))).unwrap()
-    }
-
-    /// What a command that must fail says; it must not leave anything behind.
-    fn fails(&self, args: &str) -> String {
-        let before = self.files();
-        let output = self.lhs(args);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{args}: {said}");
-        assert_eq!((self.files(), output.stdout.len()), (before, 0), "{args}: something was written");
-        said
-    }
+/// A folder with a made-up graph as `toy.npz`.
+fn bench() -> Bench {
+    Bench::after(&["data synth --out toy.npz --nodes 200 --homophily 0.8 --num-splits 2"])
 }
 
 const FAST: &str = "--model gcn --set training.epochs=40 --set hidden=16 --out run";
 
 #[test]
 fn an_attacked_dataset_is_written_and_told_of() {
-    let bench = Bench::new();
+    let bench = bench();
     let document = bench.json("attack injected toy.npz --rate 2 --split 1 --seed 5 --out bad.npz");
     let keys: Vec<&String> = document.as_object().unwrap().keys().collect();
     let promised = "path dataset attack settings split seed edges_before edges_after edges_added edges_removed \
@@ -101,7 +50,7 @@ fn an_attacked_dataset_is_written_and_told_of() {
 
 #[test]
 fn wrong_attacks_write_nothing() {
-    let bench = Bench::new();
+    let bench = bench();
     let attack = |rest: &str| bench.fails(&format!("attack injected toy.npz --out bad.npz {rest}"));
     for rate in ["-1", "NaN", "inf", "1e9"] {
         let said = attack(&format!("--rate {rate}"));
@@ -129,7 +78,7 @@ fn wrong_attacks_write_nothing() {
 
 #[test]
 fn a_run_is_evaluated_under_attack() {
-    let bench = Bench::new();
+    let bench = bench();
     bench.text(&format!("train toy.npz {FAST}"));
     let document = bench.json("evaluate run --attack injected --rate 0.5,2 --repeats 2");
     let keys: Vec<&String> = document.as_object().unwrap().keys().collect();
@@ -166,7 +115,7 @@ fn a_run_is_evaluated_under_attack() {
 
 #[test]
 fn poisoned_models_learn_again() {
-    let bench = Bench::new();
+    let bench = bench();
     bench.text(&format!("train toy.npz {FAST}"));
     let document = bench.json("evaluate run --attack dice --rate 0.2 --repeats 1 --poisoning");
     assert_eq!(document["poisoning"], true);
@@ -183,7 +132,7 @@ fn poisoned_models_learn_again() {
 
 #[test]
 fn a_sample_of_the_test_nodes_is_written_as_the_test_nodes_of_its_split() {
-    let bench = Bench::new();
+    let bench = bench();
     let document = bench.json("attack ood toy.npz --split 1 --out sample.npz");
     let (clean, sample) = (bench.load("toy.npz"), bench.load("sample.npz"));
     assert_eq!(clean.splits()[0], sample.splits()[0]);
@@ -194,7 +143,7 @@ fn a_sample_of_the_test_nodes_is_written_as_the_test_nodes_of_its_split() {
 
 #[test]
 fn wrong_evaluations_under_attack_are_refused() {
-    let bench = Bench::new();
+    let bench = bench();
     bench.text(&format!("train toy.npz {FAST} --split 0"));
     assert!(bench.fails("evaluate run --attack injeted").contains("did you mean `injected`?"));
     assert!(bench.fails("evaluate run --attack injected --rate 1,-2").contains("setting `rate`: -2"));

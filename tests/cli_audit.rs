@@ -1,74 +1,28 @@
 //! `lhs audit` through the binary, on a small made-up graph; and the rings on a real graph with hubs.
 
+mod bench;
+
 use std::collections::{BTreeSet, VecDeque};
-use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
 
 use lhs::graph::rings::Rings;
-use lhs::graph::{Dataset, DatasetParts, Labels, Split};
-use lhs::io::{LoadOptions, load, npz};
+use lhs::graph::{DatasetParts, Labels, Split};
+use lhs::io::{LoadOptions, load};
 use serde_json::Value;
-use tempfile::TempDir;
 
-/// A folder with a made-up graph as `toy.npz` and an attacked version as `bad.npz`, to run commands in.
-struct Bench {
-    folder: TempDir,
+use bench::Bench;
+
+/// A folder with a made-up graph as `toy.npz` and an attacked version as `bad.npz`.
+fn bench() -> Bench {
+    Bench::after(&[
+        "data synth --out toy.npz --nodes 150 --homophily 0.8 --num-splits 2",
+        "attack injected toy.npz --rate 2 --out bad.npz",
+    ])
 }
 
-impl Bench {
-    fn new() -> Self {
-        let bench = Bench { folder: tempfile::tempdir().unwrap() };
-        bench.text("data synth --out toy.npz --nodes 150 --homophily 0.8 --num-splits 2");
-        bench.text("attack injected toy.npz --rate 2 --out bad.npz");
-        bench
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn load(&self, name: &str) -> Dataset {
-        load(&self.path(name), &LoadOptions::default()).unwrap()
-    }
-
-    fn save(&self, parts: DatasetParts, name: &str) {
-        npz::write(&Dataset::new(parts).unwrap(), &self.path(name), npz::FeatureLayout::AsStored).unwrap();
-    }
-
-    fn lhs(&self, args: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lhs"));
-        command.current_dir(self.folder.path()).args(args.split_whitespace()).output().unwrap()
-    }
-
-    fn text(&self, args: &str) -> String {
-        let output = self.lhs(args);
-        assert!(output.status.success(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn json(&self, args: &str) -> Value {
-        serde_json::from_str(&self.text(&format!("{args} --json"))).unwrap()
-    }
-
-    fn files(&self) -> BTreeSet<PathBuf> {
-        fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect()
-    }
-
-    /// What a command that must fail says; it must not leave anything behind.
-    fn fails(&self, args: &str) -> String {
-        let before = self.files();
-        let output = self.lhs(args);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{args}: {said}");
-        assert_eq!((self.files(), output.stdout.len()), (before, 0), "{args}: something was written");
-        said
-    }
-
-    /// The rows of a table, without the header.
-    fn rows(&self, file: &str) -> Vec<csv::StringRecord> {
-        csv::Reader::from_path(self.path(file)).unwrap().records().map(Result::unwrap).collect()
-    }
+/// The rows of a table, without the header.
+fn rows(bench: &Bench, file: &str) -> Vec<csv::StringRecord> {
+    csv::Reader::from_path(bench.path(file)).unwrap().records().map(Result::unwrap).collect()
 }
 
 /// The sample of a version, graph, first and last ring, and part.
@@ -86,7 +40,7 @@ fn sample<'a>(document: &'a Value, of: (&str, &str, usize, usize, &str)) -> &'a 
 
 #[test]
 fn versions_are_held_against_the_clean_training_nodes() {
-    let bench = Bench::new();
+    let bench = bench();
     let document = bench.json("audit toy.npz --against bad.npz --csv tables");
     let keys: Vec<&String> = document.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["dataset", "split", "run", "model", "bins", "samples", "accuracy", "written"]);
@@ -104,20 +58,20 @@ fn versions_are_held_against_the_clean_training_nodes() {
     let (found, told) = (test["mean"].as_f64().unwrap(), written["heterophily_after"].as_f64().unwrap());
     assert!((found - told).abs() < 1e-6, "{found} {told}");
 
-    let histograms = bench.rows("tables/histograms.csv");
+    let histograms = rows(&bench, "tables/histograms.csv");
     assert_eq!(histograms.len(), 7 * 3 * 2 * 10);
     let counted: u64 = histograms[..10].iter().map(|row| row[8].parse::<u64>().unwrap()).sum();
     assert_eq!(train["count"], counted);
-    let shifts = bench.rows("tables/shifts.csv");
+    let shifts = rows(&bench, "tables/shifts.csv");
     assert_eq!(shifts.len(), 7 * 3 * 2);
     assert_eq!((&shifts[0][0], &shifts[0][4], &shifts[0][11]), ("clean", "train", ""));
     assert_eq!(shifts[2][12].parse::<f64>().ok(), {
         sample(&document, ("clean", "given", 1, 1, "test"))["shift"]["mean_shift"].as_f64()
     });
-    assert_eq!(bench.rows("tables/accuracy_by_h.csv").len(), 0, "there is no model");
+    assert_eq!(rows(&bench, "tables/accuracy_by_h.csv").len(), 0, "there is no model");
     assert!(bench.fails("audit toy.npz --csv tables").contains("tables/histograms.csv: this file exists"));
     bench.text("audit toy.npz --csv tables --bins 4 --force");
-    assert_eq!(bench.rows("tables/histograms.csv").len(), 7 * 3 * 4);
+    assert_eq!(rows(&bench, "tables/histograms.csv").len(), 7 * 3 * 4);
 
     let text = bench.text("audit toy.npz --against bad.npz --hops 3 --bins 20 --split 1 --threads 1");
     for part in ["toy, split 1", "\nring 1 ", "\nring 3 ", "\nrings 1 to 3 ", "  bad ", "█", " >"] {
@@ -131,7 +85,7 @@ fn versions_are_held_against_the_clean_training_nodes() {
 
 #[test]
 fn a_run_adds_its_latent_graphs_and_its_accuracy() {
-    let bench = Bench::new();
+    let bench = bench();
     let quick =
         "--set training.epochs=5 --set structure.refiner.epochs=2 --set structure.rounds_must_pay=false";
     bench.text(&format!("train toy.npz --out run {quick}"));
@@ -156,9 +110,9 @@ fn a_run_adds_its_latent_graphs_and_its_accuracy() {
     let in_bins = clean["bins"].as_array().unwrap().iter().chain([&clean["undefined"]]);
     let nodes: u64 = in_bins.map(|bin| bin["nodes"].as_u64().unwrap()).sum();
     assert_eq!(clean["all"]["nodes"], nodes);
-    assert_eq!(bench.rows("tables/accuracy_by_h.csv").len(), 3 * 11);
+    assert_eq!(rows(&bench, "tables/accuracy_by_h.csv").len(), 3 * 11);
     let references: BTreeSet<String> =
-        bench.rows("tables/shifts.csv").iter().map(|row| row[11].to_string()).collect();
+        rows(&bench, "tables/shifts.csv").iter().map(|row| row[11].to_string()).collect();
     assert_eq!(
         references.iter().map(String::as_str).collect::<Vec<_>>(),
         ["", "given", "round 0", "round 1", "round 2"]
@@ -177,7 +131,7 @@ fn a_run_adds_its_latent_graphs_and_its_accuracy() {
 
 #[test]
 fn wrong_audits_write_nothing() {
-    let bench = Bench::new();
+    let bench = bench();
     let audit = |rest: &str| bench.fails(&format!("audit toy.npz --csv tables {rest}"));
     bench.text("data synth --out small.npz --nodes 90");
     assert!(audit("--against small.npz").contains("small.npz: 90 nodes, and the clean data has 150"));
@@ -210,7 +164,7 @@ fn wrong_audits_write_nothing() {
 
 #[test]
 fn nodes_without_neighbours_give_null() {
-    let bench = Bench::new();
+    let bench = bench();
     let parts = bench.load("toy.npz").into_parts();
     let lone = |part: &[u32], node: u32| part.contains(&node);
     let val = parts.splits[0].val.clone();

@@ -13,7 +13,7 @@ pub(crate) mod simd;
 mod sparse;
 mod spmm;
 mod svd;
-mod tall;
+pub(crate) mod tall;
 
 pub use eigen::{EigenOptions, Eigenpairs, SymmetricOperator, leading_eigenpairs};
 pub use gemm::{matmul, matmul_nt, matmul_tn};

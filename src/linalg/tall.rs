@@ -17,7 +17,7 @@ pub(super) type Small = faer::Mat<f64>;
 const CHUNK: usize = 1024;
 
 /// The matrix as faer sees it.
-pub(super) fn view(mat: &Mat) -> MatRef<'_, f32> {
+pub(crate) fn view(mat: &Mat) -> MatRef<'_, f32> {
     MatRef::from_row_major_slice(mat.as_slice(), mat.rows(), mat.cols())
 }
 

@@ -12,6 +12,7 @@ pub use auto::Auto;
 pub use input::Input;
 pub use looping::{Monitor, Objective, Score, Trained, TrainingConfig, train};
 pub use memo::Memo;
+pub(crate) use memo::lock;
 pub use parameters::{Parameters, Tensors};
 pub use session::{Checkpoint, CheckpointStore, EpochRecord, Session};
 pub(crate) use supervised::argmax;

@@ -24,11 +24,11 @@ use serde::{Deserialize, Serialize};
 
 use self::inner::Descent;
 use self::scores::{Candidate, Rules, Scores};
-use self::surrogate::{Nodes, Surrogate};
+use self::surrogate::Surrogate;
 use super::edges::{Draft, flip, share_of_edges, too_few};
 use super::{Attack, AttackKind, Change, Scene, in_range, registry};
 use crate::error::{Error, Result};
-use crate::graph::{Dataset, Graph, Split, normalise};
+use crate::graph::{Dataset, Graph, Labelled, Split, normalise};
 use crate::training::Auto;
 
 /// Up to this budget `auto` is the published attack.
@@ -107,11 +107,11 @@ impl MetattackConfig {
         let shape = (self.hidden, dataset.num_classes());
         let descent =
             Descent { steps: self.epochs, learning_rate: self.learning_rate, momentum: self.momentum };
-        Ok(Surrogate::new(dataset.features(), Nodes { nodes, classes }, shape, descent, seed))
+        Ok(Surrogate::new(dataset.features(), Labelled { nodes, classes }, shape, descent, seed))
     }
 
     /// The nodes whose loss is raised, with the classes that count as right.
-    fn attacked(&self, surrogate: &Surrogate<'_>, graph: &Graph) -> Result<Nodes> {
+    fn attacked(&self, surrogate: &Surrogate<'_>, graph: &Graph) -> Result<Labelled> {
         if self.variant == Variant::Labelled {
             return Ok(surrogate.labelled().clone());
         }
@@ -127,7 +127,7 @@ impl MetattackConfig {
         let predicted =
             surrogate.predict(&normalise::symmetric_with_self_loops(graph)).ok_or_else(|| self.diverged())?;
         let classes = nodes.iter().map(|&node| predicted[node as usize]).collect();
-        Ok(Nodes { nodes, classes })
+        Ok(Labelled { nodes, classes })
     }
 
     fn diverged(&self) -> Error {

@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, MatMut, Par};
 use rayon::prelude::*;
 
 use super::input::product;
@@ -27,6 +27,7 @@ use super::surrogate::{Factors, dot};
 use crate::graph::Graph;
 use crate::linalg::parallel::{fill_rows, map_chunks};
 use crate::linalg::simd::{self, vectorised};
+use crate::linalg::tall::view;
 use crate::linalg::{Mat, Pattern, SparseMat};
 
 /// Nodes per side of a tile: two tiles and a block of every column stay in the second-level cache.
@@ -169,10 +170,6 @@ impl Rules<'_> {
             }
         }
     }
-}
-
-fn view(mat: &Mat) -> MatRef<'_, f32> {
-    MatRef::from_row_major_slice(mat.as_slice(), mat.rows(), mat.cols())
 }
 
 /// Rows of four factors, scaled, and two numbers more.

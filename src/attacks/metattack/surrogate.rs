@@ -14,25 +14,19 @@
 
 use super::inner::{Descent, Errors, Gram, Path};
 use super::input::{Input, add_scaled, product, sparse_rows};
-use crate::graph::Features;
+use crate::graph::{Features, Labelled};
 use crate::linalg::random::{derive, generator, glorot};
 use crate::linalg::{Mat, SparseMat, matmul, matmul_nt, matmul_tn};
+use crate::training::argmax;
 
 /// The linear network `softmax(Â²X W₁W₂)`, to be trained.
 pub(super) struct Surrogate<'a> {
     input: Input<'a>,
-    labelled: Nodes,
+    labelled: Labelled,
     /// `h` and `C`.
     shape: (usize, usize),
     descent: Descent,
     seed: u64,
-}
-
-/// Some nodes, each with a class.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Nodes {
-    pub nodes: Vec<u32>,
-    pub classes: Vec<u32>,
 }
 
 /// The surrogate after training on one graph.
@@ -63,7 +57,7 @@ impl<'a> Surrogate<'a> {
     /// Of `shape` hidden units and classes.
     pub(super) fn new(
         features: &'a Features,
-        labelled: Nodes,
+        labelled: Labelled,
         shape: (usize, usize),
         descent: Descent,
         seed: u64,
@@ -79,7 +73,7 @@ impl<'a> Surrogate<'a> {
     }
 
     /// The labelled nodes.
-    pub(super) fn labelled(&self) -> &Nodes {
+    pub(super) fn labelled(&self) -> &Labelled {
         &self.labelled
     }
 
@@ -87,11 +81,7 @@ impl<'a> Surrogate<'a> {
     pub(super) fn predict(&self, propagation: &SparseMat) -> Option<Vec<u32>> {
         let trained = self.train(propagation, 0)?;
         let logits = matmul(&trained.hidden, trained.path.output());
-        let best = |row: &[f32]| {
-            let better = |best: usize, class: usize| if row[class] > row[best] { class } else { best };
-            (1..row.len()).fold(0, better) as u32
-        };
-        Some((0..logits.rows()).map(|node| best(logits.row(node))).collect())
+        Some((0..logits.rows()).map(|node| argmax(logits.row(node)) as u32).collect())
     }
 
     fn train(&self, propagation: &SparseMat, round: u64) -> Option<Trained> {
@@ -111,7 +101,7 @@ impl<'a> Surrogate<'a> {
     pub(super) fn differentiate(
         &self,
         propagation: &SparseMat,
-        attacked: &Nodes,
+        attacked: &Labelled,
         round: u64,
     ) -> Option<Factors> {
         let Trained { gram, path, start, weights, hidden } = self.train(propagation, round)?;

@@ -12,8 +12,8 @@ use crate::training::Session;
 struct Plain {
     features: Vec<Vec<f64>>,
     start: [Vec<Vec<f64>>; 2],
-    labelled: Nodes,
-    attacked: Nodes,
+    labelled: Labelled,
+    attacked: Labelled,
     descent: Descent,
 }
 
@@ -98,7 +98,7 @@ impl Plain {
         let scale = looped.matmul(&Var::constant(Mat::full(n, 1, 1.0))).pow(-0.5);
         let propagation = looped.mul_col(&scale).mul_row(&scale.transpose());
         let m = propagation.matmul(&propagation.matmul(&Var::constant(mat(&self.features))));
-        let loss = |weights: &[Var], on: &Nodes| {
+        let loss = |weights: &[Var], on: &Labelled| {
             let hidden = m.gather_rows(&on.nodes.clone().into()).matmul(&weights[0]);
             hidden.matmul(&weights[1]).cross_entropy(&on.classes.clone().into())
         };
@@ -153,7 +153,7 @@ fn both(
     };
     let class = |node: u32| hash(9, node) % 3;
     let some: Vec<u32> = (0..labelled as u32).map(|n| (n * 7) % nodes as u32).collect();
-    let labelled = Nodes { classes: some.iter().map(|&n| class(n)).collect(), nodes: some };
+    let labelled = Labelled { classes: some.iter().map(|&n| class(n)).collect(), nodes: some };
     let descent = Descent { steps: 30, learning_rate: 0.2, momentum: 0.8 };
     let surrogate = Surrogate::new(&features, labelled.clone(), (4, 3), descent, 3);
     let config = MetattackConfig { variant, ..MetattackConfig::default() };

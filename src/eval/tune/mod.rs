@@ -25,7 +25,7 @@ use super::{metrics, parallel};
 use crate::error::{Error, Result};
 use crate::graph::Dataset;
 use crate::models::{ModelConfig, ModelKind, Task};
-use crate::training::{Memo, Session};
+use crate::training::{Memo, Session, lock};
 use sampler::Space;
 use study::Study;
 
@@ -260,10 +260,6 @@ impl Progress {
     fn is_full(&self) -> bool {
         self.round.iter().all(Option::is_some)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl Search<'_> {

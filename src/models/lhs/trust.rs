@@ -80,19 +80,23 @@ impl Trust {
         let latent = normalise::row_stochastic(structure.latent());
         let given = normalise::row_stochastic(&graph.to_undirected());
         let Inputs { features, profiles } = structure.inputs.as_ref();
+        // What each door lets in at the training nodes, without and with profiles.
+        let channels = [vec![features], vec![features, profiles]].map(|views| {
+            let own = leading_columns(&views);
+            let one = given.apply(&own);
+            let parts = [latent.apply(&own), given.apply(&one), one];
+            (own.select_rows(&train.nodes), parts.map(|part| part.select_rows(&train.nodes)))
+        });
         Trust(Doors::all().map(|doors| {
-            let views: Vec<&Mat> = [features].into_iter().chain(doors.profile.then_some(profiles)).collect();
-            let mut parts = vec![leading_columns(&views)];
+            let (own, [latent, two, one]) = &channels[usize::from(doors.profile)];
+            let mut parts = vec![own.clone()];
             if doors.latent {
-                parts.push(latent.apply(&parts[0]));
+                parts.push(latent.clone());
             }
             if doors.given {
-                let one = given.apply(&parts[0]);
-                parts.push(given.apply(&one));
-                parts.push(one);
+                parts.extend([two.clone(), one.clone()]);
             }
-            let rows: Vec<Mat> = parts.iter().map(|part| part.select_rows(&train.nodes)).collect();
-            leave_one_out_accuracy(&Mat::side_by_side(&rows), &train.classes, num_classes)
+            leave_one_out_accuracy(&Mat::side_by_side(&parts), &train.classes, num_classes)
         }))
     }
 
