@@ -1,7 +1,7 @@
 //! The graph encoder and classifier: channels that are kept apart, and a masked autoencoder beside them.
 //!
 //! A node's own code `H = relu(X W_x + b_x) ‖ relu(P W_p + b_p) [n,w]` comes from its features `X` and its
-//! adjacency profile `P`. The codes are that, its means one and two hops away over the latent graph `S`, and over
+//! adjacency profile `P` (more layers of the same kind, if asked for, work on each of the two). The codes are that, its means one and two hops away over the latent graph `S`, and over
 //! the given graph `A` (both row-stochastic, without self loops), side by side; a linear head classifies them. So
 //! a node's own code is never averaged away, and each channel is weighed for itself (`trust` says which are read):
 //! `scores = H W₀ + S H W₁ + S² H W₂ + A H W₃ + A² H W₄ + b`.
@@ -87,15 +87,24 @@ pub struct Channels {
     pub target: usize,
 }
 
+/// What the weights of a layer of a channel's code are called.
+pub fn weight_name(channel: &str, layer: usize) -> String {
+    format!("{channel}.{layer}.weight")
+}
+
 /// Fresh weights.
-pub fn parameters(channels: &Channels, hidden: usize, classes: usize, seed: u64) -> Parameters {
+pub fn parameters(config: &LhsConfig, channels: &Channels, classes: usize, seed: u64) -> Parameters {
+    let hidden = config.hidden;
     let mut rng = generator(seed, 0);
     let mut parameters = Parameters::default();
     let mut width = 0;
     for (name, columns) in [("features", channels.features), ("profile", channels.profile)] {
         if columns > 0 {
-            parameters.weight(format!("{name}.weight"), glorot(&mut rng, columns, hidden));
-            parameters.bias(format!("{name}.bias"), Mat::zeros(1, hidden));
+            for layer in 0..config.layers {
+                let from = if layer == 0 { columns } else { hidden };
+                parameters.weight(weight_name(name, layer), glorot(&mut rng, from, hidden));
+                parameters.bias(format!("{name}.{layer}.bias"), Mat::zeros(1, hidden));
+            }
             width += hidden;
         }
     }
@@ -165,18 +174,29 @@ impl<'a> Encoder<'a> {
     fn own(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
         let (rate, seed) = dropout_before(0, self.config.input_dropout, dropout_seed);
         let mut parts = Vec::new();
-        let mut next = 0;
+        let mut layers = parameters.chunks(2 * self.config.layers);
+        let mut next = || layers.next().expect("every channel has its layers");
         if self.channels.features > 0 {
-            parts.push(
-                self.features.dropout(rate, seed).matmul(&parameters[0]).add_row(&parameters[1]).relu(),
-            );
-            next = 2;
+            let layers = next();
+            let read = self.features.dropout(rate, seed).matmul(&layers[0]);
+            parts.push(self.code(read, layers, dropout_seed));
         }
         if self.channels.profile > 0 {
-            let rows = self.profile.dropout(rate, derive(seed, &[1]));
-            parts.push(rows.matmul(&parameters[next]).add_row(&parameters[next + 1]).relu());
+            let layers = next();
+            let read = self.profile.dropout(rate, derive(seed, &[1])).matmul(&layers[0]);
+            parts.push(self.code(read, layers, dropout_seed.map(|seed| derive(seed, &[4]))));
         }
         Var::concat_cols(&parts.iter().collect::<Vec<_>>())
+    }
+
+    /// The code of a channel, from its inputs times the weights of its first layer on.
+    fn code(&self, read: Var, layers: &[Var], dropout_seed: Option<u64>) -> Var {
+        let mut code = read.add_row(&layers[1]).relu();
+        for (number, layer) in (5..).zip(layers[2..].chunks_exact(2)) {
+            let (rate, seed) = dropout_before(number, self.config.dropout, dropout_seed);
+            code = code.dropout(rate, seed).matmul(&layer[0]).add_row(&layer[1]).relu();
+        }
+        code
     }
 
     /// The own code and what it becomes on its hops over some graphs, times one weight matrix each:
@@ -218,7 +238,8 @@ impl<'a> Encoder<'a> {
 
     /// Where the head's parameters begin.
     fn head(&self) -> usize {
-        2 * (usize::from(self.channels.features > 0) + usize::from(self.channels.profile > 0))
+        let read = [self.channels.features, self.channels.profile];
+        2 * self.config.layers * read.iter().filter(|&&columns| columns > 0).count()
     }
 }
 

@@ -30,6 +30,8 @@ const HOPS: usize = 2;
 pub struct LhsConfig {
     /// Width of a node's own code, for its features and for its profile each, 1 or more.
     pub hidden: usize,
+    /// Layers of these codes, 1 or more.
+    pub layers: usize,
     /// Encoders that learn on the same structure from different starts, and whose probabilities are averaged, 1
     /// or more, or `auto`: 3 on graphs of up to 10,000 nodes, where chance weighs most, 1 on larger ones.
     pub members: Auto<usize>,
@@ -60,6 +62,7 @@ impl Default for LhsConfig {
     fn default() -> Self {
         LhsConfig {
             hidden: 64,
+            layers: 1,
             members: Auto::CHOOSE,
             latent_hops: Auto::CHOOSE,
             given_hops: Auto::CHOOSE,
@@ -127,6 +130,7 @@ impl LhsConfig {
 impl ModelConfig for LhsConfig {
     fn validate(&self) -> Result<()> {
         settings::at_least_one("hidden", self.hidden)?;
+        settings::at_least_one("layers", self.layers)?;
         settings::at_least_one("members", self.members.given().unwrap_or(1))?;
         settings::share_below_one("input_dropout", self.input_dropout)?;
         settings::share_below_one("dropout", self.dropout)?;
@@ -153,7 +157,7 @@ impl ModelConfig for LhsConfig {
         let objective = Supervised::on(&network, &task.train, &task.val);
         let mut member = |number: usize| {
             let seed = derive(seed, &[1, number as u64]);
-            let mut parameters = encoder::parameters(&channels, self.hidden, task.num_classes, seed);
+            let mut parameters = encoder::parameters(self, &channels, task.num_classes, seed);
             let stage = format!("classifier-{}", number + 1);
             train(&stage, &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
             Ok(parameters)
@@ -242,17 +246,17 @@ impl FittedLhs {
         let numbers = |name: &str| tensors.get(name).map(Mat::as_slice).ok_or_else(damaged);
         let [latent_hops, given_hops] = *numbers("hops")? else { return Err(damaged()) };
         let trust = Trust(numbers("trust")?.try_into().map_err(|_| damaged())?);
-        let rows = |name: &str| first.get(name).map_or(0, Mat::rows);
+        let rows = |channel: &str| first.get(&encoder::weight_name(channel, 0)).map_or(0, Mat::rows);
         let channels = Channels {
-            features: rows("features.weight"),
-            profile: rows("profile.weight"),
+            features: rows("features"),
+            profile: rows("profile"),
             latent_hops: latent_hops as usize,
             given_hops: given_hops as usize,
             target: first.get("decoder.bias").map_or(0, Mat::cols),
         };
         let classes = first.get("head.bias").ok_or_else(damaged)?.cols();
         let member = |number: usize| {
-            let mut parameters = encoder::parameters(&channels, config.hidden, classes, 0);
+            let mut parameters = encoder::parameters(&config, &channels, classes, 0);
             parameters.restore(&encoder(number))?;
             Ok(parameters)
         };
@@ -273,16 +277,17 @@ pub const KIND: ModelKind = ModelKind {
     search: || {
         vec![
             ("hidden", SearchSpace::choice([64, 128])),
+            ("layers", SearchSpace::choice([1, 2])),
             ("latent_hops", SearchSpace::Choice(vec!["auto".into(), 0.into(), 1.into(), 2.into()])),
             ("given_hops", SearchSpace::Choice(vec!["auto".into(), 0.into(), 1.into(), 2.into()])),
             ("profile", SearchSpace::Choice(vec!["auto".into(), true.into(), false.into()])),
             ("input_dropout", SearchSpace::Uniform(0.0, 0.8)),
-            ("dropout", SearchSpace::Uniform(0.2, 0.8)),
+            ("dropout", SearchSpace::Uniform(0.0, 0.8)),
             ("channel_dropout", SearchSpace::Uniform(0.0, 0.5)),
             ("normalise_features", SearchSpace::choice([false, true])),
             ("reconstruction.weight", SearchSpace::choice([0.0, 0.5, 1.0])),
             ("structure.rounds", SearchSpace::choice([0, 2])),
-            ("training.learning_rate", SearchSpace::LogUniform(2e-3, 2e-2)),
+            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 2e-2)),
             ("training.weight_decay", SearchSpace::LogUniform(1e-5, 1e-1)),
         ]
     },
