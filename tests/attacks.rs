@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use lhs::attacks::injected::InjectedConfig;
-use lhs::attacks::{Attack, AttackKind, Attacked, Scene, kind, kinds};
+use lhs::attacks::{Attack, AttackKind, Attacked, Scene, Watch, kind, kinds};
 use lhs::eval::robustness::{Robustness, RobustnessOutcome, Victim, When, attack_seed};
 use lhs::graph::heterophily::node_heterophily;
 use lhs::graph::synth::SynthConfig;
-use lhs::graph::{Dataset, DatasetParts, Graph, Labels, Split};
+use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labels, Split};
 use lhs::models::{self, Task};
 use lhs::training::Session;
 
@@ -120,6 +120,7 @@ fn what_cannot_be_attacked_is_refused() {
     let unlabelled = Dataset::new(DatasetParts { labels: unlabelled, ..parts() }).unwrap();
     let (directed, _) = Graph::build(300, &[(0, 1)], None, true).unwrap();
     let directed = Dataset::new(DatasetParts { graph: directed, ..parts() }).unwrap();
+    let bare = Dataset::new(DatasetParts { features: Features::none(300), ..parts() }).unwrap();
     let elsewhere = Split { test: vec![5, 300], ..split.clone() };
     for kind in kinds() {
         for rate in [-0.5, f64::NAN, f64::INFINITY, 1e9] {
@@ -132,6 +133,11 @@ fn what_cannot_be_attacked_is_refused() {
         assert!(refused(&unlabelled, split).contains("no node has a label"), "{}", kind.name);
         assert!(refused(&directed, split).contains("have a direction"), "{}", kind.name);
         assert!(refused(&dataset, &elsewhere).contains("test node 300 out of range"), "{}", kind.name);
+        let looks_at_edges_alone = ["injected", "ood", "random", "dice", "adaptive"].contains(&kind.name);
+        match attack.perturb(&Scene::new(&bare, split), 0) {
+            Ok(_) => assert!(looks_at_edges_alone, "{}", kind.name),
+            Err(error) => assert!(error.to_string().contains("has no features"), "{}: {error}", kind.name),
+        }
     }
     let error =
         InjectedConfig { rate: -1.0, keep: 0.9 }.perturb(&Scene::new(&dataset, split), 0).unwrap_err();
@@ -295,7 +301,8 @@ fn robustness(
         repeats: 3,
         seed: 9,
         threads,
-        watch: &|_| (),
+        watch: Watch::default(),
+        finished: &|_| (),
     }
     .run()
     .unwrap()
@@ -342,7 +349,8 @@ fn evasion_of_nobody_is_an_error() {
         repeats: 3,
         seed: 0,
         threads: 1,
-        watch: &|_| (),
+        watch: Watch::default(),
+        finished: &|_| (),
     };
     assert!(evasion.run().unwrap_err().to_string().contains("nothing to score"));
 }

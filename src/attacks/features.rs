@@ -56,6 +56,7 @@ impl Attack for NoiseConfig {
     }
 
     fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
+        scene.need_features()?;
         if self.rate == 0.0 {
             return Ok(Change::default());
         }
@@ -96,6 +97,7 @@ impl Attack for MaskingConfig {
     }
 
     fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
+        scene.need_features()?;
         let places =
             |node: u32, count: usize| some_places(count, self.rate, &mut generator(seed, u64::from(node)));
         let features = match scene.dataset.features() {

@@ -64,6 +64,7 @@ impl Attack for NettackConfig {
 
 /// `R = X W` of a linear graph convolution that was trained on the clean graph, `[n,C]`.
 fn learned_codes(scene: &Scene<'_>, seed: u64) -> Result<Mat> {
+    scene.need_features()?;
     let task = Task::new(scene.dataset, scene.split)?;
     let propagation = normalise::symmetric_with_self_loops(&task.graph.to_undirected());
     let network = Linear {

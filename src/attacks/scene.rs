@@ -24,6 +24,17 @@ impl<'a> Scene<'a> {
     pub fn new(dataset: &'a Dataset, split: &'a Split) -> Self {
         Scene { dataset, split, victim: None, watch: Watch::default() }
     }
+
+    /// Refuses data without features: for attacks that change them, or learn a model from them.
+    pub(super) fn need_features(&self) -> Result<()> {
+        if self.dataset.features().dim() > 0 {
+            return Ok(());
+        }
+        Err(Error::data(
+            format!("{} has no features, which this attack works with", self.dataset.name()),
+            "choose data with features, or an attack that looks at edges alone, such as `dice` or `adaptive`",
+        ))
+    }
 }
 
 /// Whoever waits for a long attack.
@@ -40,7 +51,7 @@ impl Watch<'_> {
     pub fn step(&self, done: usize, of: usize) -> Result<()> {
         if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Err(Error::Interrupted {
-                remedy: "nothing was written; the same command begins again".into(),
+                remedy: "nothing was kept; the same command begins again".into(),
             });
         }
         if let Some(progress) = self.progress {

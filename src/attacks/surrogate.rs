@@ -29,6 +29,7 @@ pub(super) struct Surrogate<'a> {
 impl<'a> Surrogate<'a> {
     /// Trains on the clean data of a scene; `targets` are the nodes to be misled.
     pub(super) fn train(scene: &'a Scene<'a>, targets: &[u32], seed: u64) -> Result<Self> {
+        scene.need_features()?;
         let labels = scene.dataset.labels();
         let (nodes, classes): (Vec<u32>, Vec<u32>) =
             targets.iter().filter_map(|&node| Some((node, labels.get(node as usize)?))).unzip();

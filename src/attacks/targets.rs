@@ -15,8 +15,8 @@ use crate::linalg::random::generator;
 pub struct TargetedConfig {
     /// Flips at a node per edge that it has, 0..=10; at least one if above 0.
     pub rate: f64,
-    /// The nodes to attack, by number: test nodes of the split. Empty: some drawn at random.
-    pub targets: Vec<u32>,
+    /// The nodes to attack, by the ids that the data gives them: test nodes of the split. Empty: some drawn at random.
+    pub targets: Vec<NodeId>,
     /// How many nodes are drawn.
     pub count: usize,
     /// Whether a node may lose its last edge.
@@ -26,6 +26,40 @@ pub struct TargetedConfig {
 impl Default for TargetedConfig {
     fn default() -> Self {
         TargetedConfig { rate: 1.0, targets: Vec::new(), count: 40, may_isolate: false }
+    }
+}
+
+/// What the user calls a node: ids that look like numbers may be written as such.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum NodeId {
+    /// A number.
+    Number(u64),
+    /// Any other name.
+    Name(String),
+}
+
+impl From<u32> for NodeId {
+    fn from(node: u32) -> Self {
+        NodeId::Number(node.into())
+    }
+}
+
+impl NodeId {
+    /// The node that is called so in some data.
+    fn find(&self, dataset: &Dataset) -> Result<u32> {
+        let id = match self {
+            NodeId::Number(number) => number.to_string(),
+            NodeId::Name(name) => name.clone(),
+        };
+        dataset.find_node(&id).map(|node| node as u32).ok_or_else(|| {
+            let last = dataset.node_id(dataset.num_nodes().saturating_sub(1));
+            Error::setting(
+                "targets",
+                format!("there is no node {id}"),
+                format!("the {} nodes are called from {} to {last}", dataset.num_nodes(), dataset.node_id(0)),
+            )
+        })
     }
 }
 
@@ -50,9 +84,12 @@ impl TargetedConfig {
 
     /// The most that all flips can be: those of the nodes that cost most.
     pub(super) fn budget(&self, dataset: &Dataset, split: &Split) -> usize {
-        let nodes = if self.targets.is_empty() { &split.test } else { &self.targets };
-        let existing = nodes.iter().filter(|&&node| (node as usize) < dataset.num_nodes());
-        let mut flips: Vec<usize> = existing.map(|&node| self.flips_at(dataset, node)).collect();
+        let nodes = if self.targets.is_empty() {
+            split.test.clone()
+        } else {
+            self.targets.iter().filter_map(|id| id.find(dataset).ok()).collect()
+        };
+        let mut flips: Vec<usize> = nodes.iter().map(|&node| self.flips_at(dataset, node)).collect();
         flips.sort_unstable_by(|a, b| b.cmp(a));
         if self.targets.is_empty() {
             flips.truncate(self.count);
@@ -74,7 +111,8 @@ impl TargetedConfig {
         for (done, &node) in nodes.iter().enumerate() {
             scene.watch.step(done, nodes.len())?;
             let class = dataset.labels().get(node as usize).ok_or_else(|| {
-                Error::data(format!("node {node} has no label"), "attack nodes that have one")
+                let id = dataset.node_id(node as usize);
+                Error::data(format!("node {id} has no label"), "attack nodes that have one")
             })?;
             for _ in 0..self.flips_at(dataset, node) {
                 let Some(other) = choose(&graph, Target { node, class }, &draft) else { break };
@@ -88,7 +126,7 @@ impl TargetedConfig {
     /// The nodes to attack, ascending.
     pub(super) fn nodes(&self, scene: &Scene<'_>, seed: u64) -> Result<Vec<u32>> {
         let (dataset, test) = (scene.dataset, &scene.split.test);
-        let mut nodes = self.targets.clone();
+        let mut nodes = self.targets.iter().map(|id| id.find(dataset)).collect::<Result<Vec<u32>>>()?;
         if nodes.is_empty() {
             nodes =
                 test.iter().copied().filter(|&node| dataset.labels().get(node as usize).is_some()).collect();
@@ -98,21 +136,46 @@ impl TargetedConfig {
         nodes.sort_unstable();
         nodes.dedup();
         for node in &nodes {
-            if *node as usize >= dataset.num_nodes() {
-                return Err(Error::setting(
-                    "targets",
-                    format!("there is no node {node}"),
-                    format!("nodes are numbered from 0 to {}", dataset.num_nodes() - 1),
-                ));
-            }
             if test.binary_search(node).is_err() {
                 return Err(Error::setting(
                     "targets",
-                    format!("node {node} is not a test node of this split"),
+                    format!("node {} is not a test node of this split", dataset.node_id(*node as usize)),
                     "choose test nodes: the others are not scored",
                 ));
             }
         }
         Ok(nodes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::synth::SynthConfig;
+
+    /// Data whose nodes are called from 10 to 59, and a test node of its first split.
+    fn named() -> (Dataset, u32) {
+        let dataset = SynthConfig { nodes: 60, ..SynthConfig::default() }.generate(0).unwrap();
+        let named = dataset.subset(&(10..60).collect::<Vec<u32>>()).unwrap();
+        let test = named.splits()[0].test[0];
+        (named, test)
+    }
+
+    #[test]
+    fn targets_are_named_as_the_data_names_them() {
+        let (dataset, test) = named();
+        let id: NodeId = toml::Value::from(dataset.node_id(test as usize)).try_into().unwrap();
+        let attack = TargetedConfig { targets: vec![id.clone(), id], ..TargetedConfig::default() };
+        let scene = Scene::new(&dataset, &dataset.splits()[0]);
+        assert_eq!(attack.nodes(&scene, 0).unwrap(), [test], "named twice, attacked once");
+        for (wrong, said) in [
+            (NodeId::Name("nobody".into()), "no node nobody"),
+            (NodeId::from(60), "no node 60"),
+            (NodeId::from(dataset.splits()[0].train[0] + 10), "not a test node"),
+        ] {
+            let attack = TargetedConfig { targets: vec![wrong], ..TargetedConfig::default() };
+            let error = attack.nodes(&scene, 0).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::interrupt;
 use super::output::Global;
-use crate::attacks::{self, Attack, Scene};
+use crate::attacks::{self, Attack, Scene, Watch};
 use crate::error::{Error, Result};
 use crate::eval::experiment::split_seed;
 use crate::eval::metrics::predicted_classes;
@@ -163,7 +163,8 @@ fn score(
         repeats: 1,
         seed: global.seed,
         threads: global.num_threads()?,
-        watch: &|_| {},
+        watch: Watch::default(),
+        finished: &|_| {},
     }
     .run()?;
     Ok((outcome.clean_test_accuracy_mean, outcome.rates[0].test_accuracy_mean))

@@ -120,7 +120,7 @@ fn targets(args: &StructureArgs) -> Result<Vec<(PathBuf, ExportFormat)>> {
 }
 
 fn find(dataset: &Dataset, id: &str) -> Result<usize> {
-    (0..dataset.num_nodes()).find(|&node| dataset.node_id(node) == id).ok_or_else(|| {
+    dataset.find_node(id).ok_or_else(|| {
         let (first, last) = (dataset.node_id(0), dataset.node_id(dataset.num_nodes().saturating_sub(1)));
         Error::setting(
             "--node",

@@ -3,15 +3,13 @@
 //! Every victim (a trained model with its split) meets every attack, several times with other seeds. The
 //! numbers depend on models, data, attacks and seed, never on the number of threads.
 
-use std::sync::atomic::AtomicBool;
-
 use serde::Serialize;
 
 use super::experiment::split_seed;
 use super::predictions::Predictions;
 use super::run::RunFolder;
 use super::{metrics, parallel};
-use crate::attacks::{Attack, Attacked, Record, Scene};
+use crate::attacks::{Attack, Attacked, Record, Scene, Watch};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
 use crate::linalg::random::derive;
@@ -46,8 +44,6 @@ pub enum When<'a> {
         config: &'a dyn ModelConfig,
         /// The seed that the victims were trained with.
         seed: u64,
-        /// Set to true to stop at the next epoch.
-        stop: Option<&'a AtomicBool>,
     },
 }
 
@@ -69,8 +65,10 @@ pub struct Robustness<'a> {
     pub seed: u64,
     /// Threads to use.
     pub threads: usize,
+    /// Is told, from several threads, how far each attack is, and may stop it all.
+    pub watch: Watch<'a>,
     /// Is told, from several threads, of each cell that is finished.
-    pub watch: &'a (dyn Fn(&Cell) + Sync),
+    pub finished: &'a (dyn Fn(&Cell) + Sync),
 }
 
 /// One victim under one attack; accuracy in percent.
@@ -148,7 +146,12 @@ impl Robustness<'_> {
 
     fn cell(&self, attack: &dyn Attack, victim: &Victim, repeat: usize) -> Result<Cell> {
         let seed = attack_seed(self.seed.wrapping_add(repeat as u64), victim.number);
-        let scene = Scene { victim: Some(victim.model.as_ref()), ..Scene::new(self.dataset, &victim.split) };
+        let scene = Scene {
+            dataset: self.dataset,
+            split: &victim.split,
+            victim: Some(victim.model.as_ref()),
+            watch: self.watch,
+        };
         let attacked = attack.perturb(&scene, seed)?;
         let learned = self.learned_again(victim.number, &attacked)?;
         let model = learned.as_deref().unwrap_or(victim.model.as_ref());
@@ -158,15 +161,15 @@ impl Robustness<'_> {
             test_accuracy: self.accuracy(model, &attacked.dataset, &attacked.split)?,
             record: attacked.record,
         };
-        (self.watch)(&cell);
+        (self.finished)(&cell);
         Ok(cell)
     }
 
     /// The model that learned on the attacked data, if that is what is wanted.
     fn learned_again(&self, number: usize, attacked: &Attacked) -> Result<Option<Box<dyn NodeClassifier>>> {
-        let When::BeforeTraining { config, seed, stop } = self.when else { return Ok(None) };
+        let When::BeforeTraining { config, seed } = self.when else { return Ok(None) };
         let task = Task::new(&attacked.dataset, &attacked.split)?;
-        let mut session = Session { stop, ..Session::default() };
+        let mut session = Session { stop: self.watch.stop, ..Session::default() };
         config.fit(&task, split_seed(seed, number), &mut session).map(Some).map_err(|error| match error {
             Error::Interrupted { .. } => Error::Interrupted { remedy: "nothing was kept".into() },
             other => other,

@@ -94,6 +94,14 @@ impl Dataset {
         self.node_ids.as_ref().map_or_else(|| node.to_string(), |ids| ids[node].clone())
     }
 
+    /// The node that the user calls so.
+    pub fn find_node(&self, id: &str) -> Option<usize> {
+        match &self.node_ids {
+            Some(ids) => ids.iter().position(|own| own == id),
+            None => id.parse().ok().filter(|&node| node < self.num_nodes()),
+        }
+    }
+
     /// Number of nodes.
     pub fn num_nodes(&self) -> usize {
         self.graph.num_nodes()

@@ -29,6 +29,12 @@ impl Split {
                 "give three shares between 0 and 1 that sum to at most 1, such as random:0.6,0.2,0.2",
             ));
         }
+        if labels.num_classes() == 0 {
+            return Err(Error::data(
+                "no node has a label, so there is nothing to split",
+                "give the nodes labels: a table labels.csv with the columns node,label",
+            ));
+        }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut split = Split::default();
         for class in 0..labels.num_classes() as u32 {

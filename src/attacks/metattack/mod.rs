@@ -97,11 +97,13 @@ impl MetattackConfig {
     fn surrogate<'a>(&self, dataset: &'a Dataset, split: &Split, seed: u64) -> Result<Surrogate<'a>> {
         let class = |&node: &u32| dataset.labels().get(node as usize).map(|class| (node, class));
         let (nodes, classes): (Vec<u32>, Vec<u32>) = split.train.iter().filter_map(class).unzip();
-        if nodes.is_empty() || dataset.features().dim() == 0 {
-            let missing = if nodes.is_empty() { "labelled training nodes" } else { "features" };
+        if nodes.is_empty() {
             return Err(Error::data(
-                format!("{} has no {missing}, and metattack trains a surrogate", dataset.name()),
-                "choose data with features and a split with training nodes, or the attack `dice`",
+                format!(
+                    "{} has no labelled training nodes, and metattack trains a surrogate",
+                    dataset.name()
+                ),
+                "choose a split with training nodes, or the attack `dice`",
             ));
         }
         let shape = (self.hidden, dataset.num_classes());
@@ -176,6 +178,7 @@ impl Attack for MetattackConfig {
         let num_nodes = scene.dataset.num_nodes();
         let pairs: Vec<(u32, u32)> = scene.dataset.graph().edges().collect();
         let (clean, _) = Graph::from_edges(num_nodes, &pairs)?; // without weights
+        scene.need_features()?;
         let surrogate = self.surrogate(scene.dataset, scene.split, seed)?;
         let attacked = self.attacked(&surrogate, &clean)?;
         let places = surrogate.places(num_nodes);

@@ -9,7 +9,7 @@ use super::super::interrupt;
 use super::super::output::Global;
 use super::super::selection::attack_settings;
 use super::{finished_splits, own_data};
-use crate::attacks;
+use crate::attacks::{self, Watch};
 use crate::error::Result;
 use crate::eval::parallel;
 use crate::eval::robustness::{Robustness, RobustnessOutcome, Victim, When};
@@ -76,11 +76,12 @@ pub fn run(
     let bar = global.progress((attacks.len() * splits.len() * usize::from(args.repeats)) as u64, name);
     let config = (model.build)(run.settings())?;
     let when = if args.poisoning {
-        let seed = run.manifest().seed;
-        When::BeforeTraining { config: config.as_ref(), seed, stop: Some(interrupt::flag()) }
+        When::BeforeTraining { config: config.as_ref(), seed: run.manifest().seed }
     } else {
         When::AfterTraining
     };
+    // Several attacks run side by side: the steps shown are those of whichever spoke last.
+    let progress = |done: usize, of: usize| bar.set_message(format!("step {done} of {of}"));
     let outcome = Robustness {
         dataset: &dataset,
         classes: &run.manifest().classes,
@@ -90,7 +91,8 @@ pub fn run(
         repeats: usize::from(args.repeats),
         seed: global.seed,
         threads,
-        watch: &|_| bar.inc(1),
+        watch: Watch { stop: Some(interrupt::flag()), progress: Some(&progress) },
+        finished: &|_| bar.inc(1),
     }
     .run();
     bar.finish_and_clear();
