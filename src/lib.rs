@@ -14,6 +14,7 @@
 //! | [`models`] | [`models::NodeClassifier`], one file per model |
 //! | [`attacks`] | [`attacks::Attack`]: a graph in, an attacked graph and a record out, one file per attack |
 //! | [`eval`] | metrics, experiments over splits, attacks on trained models, run folders, tuning |
+//! | [`bench`] | suites: grids of data, models and attacks, run so that nothing finished is lost |
 //! | [`cli`] | the command line, one file per subcommand |
 //!
 //! From a file to predictions:
@@ -46,6 +47,7 @@
 
 pub mod attacks;
 pub mod autograd;
+pub mod bench;
 pub mod cli;
 pub mod error;
 pub mod eval;

@@ -16,9 +16,22 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("models", &["error", "linalg", "autograd", "graph", "training", "structure"]),
     ("attacks", &["error", "linalg", "autograd", "graph", "training", "structure", "models"]),
     ("eval", &["error", "linalg", "autograd", "graph", "training", "io", "structure", "models", "attacks"]),
+    ("bench", &["error", "graph", "training", "io", "models", "attacks", "eval"]),
     (
         "cli",
-        &["error", "linalg", "autograd", "graph", "training", "io", "structure", "models", "attacks", "eval"],
+        &[
+            "error",
+            "linalg",
+            "autograd",
+            "graph",
+            "training",
+            "io",
+            "structure",
+            "models",
+            "attacks",
+            "eval",
+            "bench",
+        ],
     ),
 ];
 

@@ -1,16 +1,16 @@
 //! Attacking data and trained models through the binary, on a small made-up graph.
 
-mod bench;
+mod workbench;
 
 use std::fs;
 
 use lhs::graph::{DatasetParts, Graph, Labels};
 
-use bench::Bench;
+use workbench::Workbench;
 
 /// A folder with a made-up graph as `toy.npz`.
-fn bench() -> Bench {
-    Bench::after(&["data synth --out toy.npz --nodes 200 --homophily 0.8 --num-splits 2"])
+fn bench() -> Workbench {
+    Workbench::after(&["data synth --out toy.npz --nodes 200 --homophily 0.8 --num-splits 2"])
 }
 
 const FAST: &str = "--model gcn --set training.epochs=40 --set hidden=16 --out run";

@@ -1,6 +1,6 @@
 //! `lhs audit` through the binary, on a small made-up graph; and the rings on a real graph with hubs.
 
-mod bench;
+mod workbench;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -10,18 +10,18 @@ use lhs::graph::{DatasetParts, Labels, Split};
 use lhs::io::{LoadOptions, load};
 use serde_json::Value;
 
-use bench::Bench;
+use workbench::Workbench;
 
 /// A folder with a made-up graph as `toy.npz` and an attacked version as `bad.npz`.
-fn bench() -> Bench {
-    Bench::after(&[
+fn bench() -> Workbench {
+    Workbench::after(&[
         "data synth --out toy.npz --nodes 150 --homophily 0.8 --num-splits 2",
         "attack injected toy.npz --rate 2 --out bad.npz",
     ])
 }
 
 /// The rows of a table, without the header.
-fn rows(bench: &Bench, file: &str) -> Vec<csv::StringRecord> {
+fn rows(bench: &Workbench, file: &str) -> Vec<csv::StringRecord> {
     csv::Reader::from_path(bench.path(file)).unwrap().records().map(Result::unwrap).collect()
 }
 

@@ -88,6 +88,10 @@ impl Attack for AdaptiveConfig {
         split.test.iter().map(|&node| self.edges_at(dataset, node)).sum()
     }
 
+    fn looks_at_victim(&self) -> bool {
+        true
+    }
+
     fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
         if self.rate == 0.0 {
             return Ok(Change::default());

@@ -1,8 +1,8 @@
 //! Attacks, one file each, all of the same shape: config, what it changes, tests.
 //!
 //! An attack is a plain struct of settings that says what to change in a [`Scene`]: pairs of nodes to flip, other
-//! features, or which test nodes to score. [`Attack::perturb`] does what all of them have in common: it checks the
-//! data, carries the change out, and keeps a [`Record`] that is counted, not claimed. How strong an attack is, is its
+//! features, or which test nodes to score. [`Attack::craft`] checks the data before it asks, [`Crafted::carried_out`]
+//! makes the change and keeps a [`Record`] that is counted, not claimed; [`Attack::perturb`] does both. How strong an attack is, is its
 //! `rate`; 0 changes nothing.
 //!
 //! An attack may use every label, those of the test nodes too: it is the adversary, not a model.
@@ -63,53 +63,83 @@ pub trait Attack: Send + Sync {
         0
     }
 
-    /// What to change. Called by [`Attack::perturb`] after its checks.
+    /// Whether it looks at the victim of the scene: then it must be crafted anew for each.
+    fn looks_at_victim(&self) -> bool {
+        false
+    }
+
+    /// What to change. Called by [`Attack::craft`] after its checks.
     fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change>;
 
-    /// Attacks a dataset under one of its splits. Same data, settings and seed: same result.
-    fn perturb(&self, scene: &Scene<'_>, seed: u64) -> Result<Attacked> {
+    /// Finds out what to change. Same data, settings and seed: same result.
+    fn craft(&self, scene: &Scene<'_>, seed: u64) -> Result<Crafted> {
         self.validate()?;
-        let Scene { dataset, split, .. } = *scene;
-        check(dataset, split)?;
-        let budget = self.budget(dataset, split);
+        check(scene.dataset, scene.split)?;
+        let budget = self.budget(scene.dataset, scene.split);
         let started = Instant::now();
         let change = self.strike(scene, seed)?;
+        Ok(Crafted { change, budget, seconds: started.elapsed().as_secs_f64() })
+    }
+
+    /// Attacks a dataset under one of its splits.
+    fn perturb(&self, scene: &Scene<'_>, seed: u64) -> Result<Attacked> {
+        self.craft(scene, seed)?.carried_out(scene.dataset, scene.split)
+    }
+}
+
+/// An attack that has been thought out: on the same data it can be carried out again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Crafted {
+    /// What to change.
+    #[serde(flatten)]
+    pub change: Change,
+    /// How many pairs it was allowed to flip.
+    pub budget: usize,
+    /// Time to craft it.
+    pub seconds: f64,
+}
+
+impl Crafted {
+    /// The data under a split, changed.
+    pub fn carried_out(&self, dataset: &Dataset, split: &Split) -> Result<Attacked> {
+        let change = &self.change;
         let flipped = edges::flip(dataset.graph(), &change.flips)?;
-        let seconds = started.elapsed().as_secs_f64();
         debug_assert!(
-            flipped.added.len() + flipped.removed.len() <= budget,
+            flipped.added.len() + flipped.removed.len() <= self.budget,
             "more than the budget was spent"
         );
-        let split = match change.test {
-            Some(test) => Split { test, ..split.clone() },
+        let mean = |graph, test: &[u32]| mean_heterophily(graph, dataset.labels(), test);
+        let heterophily_before = mean(dataset.graph(), &split.test);
+        let split = match &change.test {
+            Some(test) => Split { test: test.clone(), ..split.clone() },
             None => split.clone(),
         };
-        let mean = |graph, test: &[u32]| mean_heterophily(graph, dataset.labels(), test);
         let record = Record {
             edges_added: flipped.added.len(),
             edges_removed: flipped.removed.len(),
             feature_rows_changed: rows_changed(dataset.features(), change.features.as_ref()),
             test_nodes: split.test.len(),
-            budget,
-            heterophily_before: mean(dataset.graph(), &scene.split.test),
+            budget: self.budget,
+            heterophily_before,
             heterophily_after: mean(&flipped.graph, &split.test),
-            seconds,
+            seconds: self.seconds,
         };
         let mut changed = dataset.clone().with_graph(flipped.graph)?;
-        if let Some(features) = change.features {
-            changed = changed.with_features(features)?;
+        if let Some(features) = &change.features {
+            changed = changed.with_features(features.clone())?;
         }
         Ok(Attacked { dataset: changed, split, added: flipped.added, removed: flipped.removed, record })
     }
 }
 
 /// What an attack wants changed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// Pairs to flip: an edge that is there goes, one that is not there comes. Their order does not matter, and a pair
     /// named twice is flipped once.
     pub flips: Vec<(u32, u32)>,
-    /// Other features for all nodes.
+    /// Other features for all nodes; not written to files.
+    #[serde(skip)]
     pub features: Option<Features>,
     /// Other test nodes, ascending, from among those of the split.
     pub test: Option<Vec<u32>>,

@@ -2,6 +2,7 @@
 
 mod attack;
 mod audit;
+mod bench;
 mod completions;
 mod crash;
 mod data;
@@ -45,6 +46,7 @@ enum Command {
     Structure(structure::StructureArgs),
     Attack(attack::AttackArgs),
     Audit(audit::AuditArgs),
+    Bench(bench::BenchArgs),
     Tune(tune::TuneArgs),
     Models(models::ModelsArgs),
     Completions(completions::CompletionsArgs),
@@ -74,6 +76,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Structure(args) => structure::run(args, global),
         Command::Attack(args) => attack::run(args, global),
         Command::Audit(args) => audit::run(args, global),
+        Command::Bench(args) => bench::run(args, global),
         Command::Tune(args) => tune::run(args, global),
         Command::Models(args) => models::run(args, global),
         Command::Completions(args) => completions::run(args),

@@ -84,7 +84,9 @@ fn write(predictions: &Predictions<'_>, out: Option<&Path>, global: &Global) -> 
 /// The finished split with the highest validation accuracy; of equals, the first.
 pub(super) fn best_split(run: &RunFolder, global: &Global) -> Result<usize> {
     let results = run.results()?;
-    let best = results.iter().reduce(|best, r| if r.val_accuracy > best.val_accuracy { r } else { best });
+    let best = results
+        .iter()
+        .reduce(|best, r| if r.scores.val_accuracy > best.scores.val_accuracy { r } else { best });
     let best = best.ok_or_else(|| {
         Error::input(
             run.path(),
@@ -94,7 +96,7 @@ pub(super) fn best_split(run: &RunFolder, global: &Global) -> Result<usize> {
         )
     })?;
     if results.len() > 1 {
-        let accuracy = best.val_accuracy;
+        let accuracy = best.scores.val_accuracy;
         global.note(format_args!(
             "note: split {}, the best at its validation nodes ({accuracy:.2} %)",
             best.split

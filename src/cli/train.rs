@@ -168,11 +168,16 @@ fn report(outcome: &Outcome, run: Option<&RunFolder>, settings: &Table, global: 
     for r in &outcome.per_split {
         global.say(format_args!(
             "{:>5} {:>8.2} {:>8.2} {:>8.2} {:>7} {:>8.1}",
-            r.split, r.train_accuracy, r.val_accuracy, r.test_accuracy, r.epochs, r.seconds
+            r.split,
+            r.scores.train_accuracy,
+            r.scores.val_accuracy,
+            r.scores.test_accuracy,
+            r.epochs,
+            r.seconds
         ));
     }
     if outcome.splits > 1 {
-        let train: Vec<f64> = outcome.per_split.iter().map(|r| r.train_accuracy).collect();
+        let train: Vec<f64> = outcome.per_split.iter().map(|r| r.scores.train_accuracy).collect();
         global.say(format_args!(
             " mean {:>8.2} {:>8.2} {:>8.2} ± {:.2}",
             metrics::mean(&train),

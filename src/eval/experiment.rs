@@ -13,6 +13,7 @@ use toml::Table;
 use super::checkpoint::{Curve, FileCheckpoints, Stopwatch};
 use super::predictions::Predictions;
 use super::run::{Finished, RunFolder};
+use super::scores::Scores;
 use super::splits::NumberedSplit;
 use super::{memory, metrics, parallel};
 use crate::error::{Error, Result};
@@ -64,14 +65,9 @@ impl Watch for () {}
 pub struct SplitResult {
     /// Number of the split.
     pub split: usize,
-    /// At the training nodes.
-    pub train_accuracy: f64,
-    /// At the validation nodes.
-    pub val_accuracy: f64,
-    /// At the test nodes.
-    pub test_accuracy: f64,
-    /// Macro-F1 at the test nodes.
-    pub test_macro_f1: f64,
+    /// How many nodes are right.
+    #[serde(flatten)]
+    pub scores: Scores,
     /// Epochs of all stages together.
     pub epochs: usize,
     /// Time for training, interrupted sittings included.
@@ -117,14 +113,14 @@ impl Experiment<'_> {
             Ok(result)
         })?;
         let column = |of: fn(&SplitResult) -> f64| per_split.iter().map(of).collect::<Vec<f64>>();
-        let test = column(|result| result.test_accuracy);
+        let test = column(|result| result.scores.test_accuracy);
         Ok(Outcome {
             dataset: self.dataset.name().to_string(),
             model: self.kind.name.to_string(),
             splits: per_split.len(),
             test_accuracy_mean: metrics::mean(&test),
             test_accuracy_std: metrics::std(&test),
-            val_accuracy_mean: metrics::mean(&column(|result| result.val_accuracy)),
+            val_accuracy_mean: metrics::mean(&column(|result| result.scores.val_accuracy)),
             seconds: started.elapsed().as_secs_f64(),
             peak_memory_bytes: memory::peak_bytes(),
             per_split,
@@ -183,14 +179,9 @@ impl Experiment<'_> {
         let (graph, features) = (self.dataset.graph(), self.dataset.features());
         let probabilities = fitted.model.predict(graph, features)?;
         let predictions = Predictions::new(self.dataset, self.dataset.labels().names(), probabilities)?;
-        let confusion = |part: &[u32]| predictions.confusion(part.iter().copied());
-        let percent = |share: Option<f64>| 100.0 * share.unwrap_or(0.0);
         let result = SplitResult {
             split: number,
-            train_accuracy: percent(confusion(&split.train).accuracy()),
-            val_accuracy: percent(confusion(&split.val).accuracy()),
-            test_accuracy: percent(confusion(&split.test).accuracy()),
-            test_macro_f1: percent(confusion(&split.test).macro_f1()),
+            scores: Scores::of_predictions(&predictions, split),
             epochs: fitted.curve.len(),
             seconds: fitted.seconds,
             remarks: fitted.model.remarks(),

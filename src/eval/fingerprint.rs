@@ -100,6 +100,11 @@ pub fn of_dataset(dataset: &Dataset) -> String {
     hex(hasher)
 }
 
+/// SHA-256 of a text, in hexadecimal.
+pub fn of_text(text: &str) -> String {
+    hex(Sha256::new().chain_update(text.as_bytes()))
+}
+
 fn hex(hasher: Sha256) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -16,6 +16,7 @@ pub mod parallel;
 pub mod predictions;
 pub mod robustness;
 pub mod run;
+pub mod scores;
 pub mod settings;
 pub mod shift;
 pub mod shipped;

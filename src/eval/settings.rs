@@ -72,6 +72,16 @@ impl Layer {
         Ok(Layer { origin: Origin::CommandLine, table })
     }
 
+    /// Settings that stand in some table of the user's.
+    pub fn from_table(table: Table) -> Layer {
+        Layer { origin: Origin::CommandLine, table }
+    }
+
+    /// The same settings, which stand in a file.
+    pub fn in_file(self, file: &Path) -> Layer {
+        Layer { origin: Origin::File(file.to_path_buf()), ..self }
+    }
+
     /// The dotted names of the settings in this layer.
     pub fn keys(&self) -> Vec<String> {
         leaves(&self.table).into_iter().map(|(key, _)| key).collect()
@@ -226,7 +236,8 @@ fn sections_hint(kind: &ModelKind) -> String {
     format!("settings stand in one section per model, such as [{}]", kind.name)
 }
 
-fn place(text: &str, error: &toml::de::Error) -> String {
+/// The line of a text that could not be read.
+pub(crate) fn place(text: &str, error: &toml::de::Error) -> String {
     let before = error.span().and_then(|span| text.get(..span.start));
     before.map_or_else(String::new, |before| format!("line {}", before.matches('\n').count() + 1))
 }

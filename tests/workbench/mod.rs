@@ -12,14 +12,14 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A folder to run commands in.
-pub struct Bench {
+pub struct Workbench {
     folder: TempDir,
 }
 
-impl Bench {
+impl Workbench {
     /// Runs some commands first, in an empty folder.
     pub fn after(commands: &[&str]) -> Self {
-        let bench = Bench { folder: tempfile::tempdir().unwrap() };
+        let bench = Workbench { folder: tempfile::tempdir().unwrap() };
         commands.iter().for_each(|command| drop(bench.text(command)));
         bench
     }

@@ -1,0 +1,371 @@
+//! The cells of a suite, in jobs: cells that one trained model serves.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use toml::Table;
+
+use super::only::Only;
+use super::suite::{AttackAxis, Suite, Variant};
+use crate::attacks::{self, Attack};
+use crate::error::{Error, Result};
+use crate::eval::settings::{self, Layer};
+use crate::eval::{fingerprint, shipped};
+use crate::graph::Dataset;
+use crate::io::{self, LoadOptions};
+use crate::models::{self, ModelKind};
+
+/// What a cell is, for people.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellId {
+    /// Name of the data.
+    pub dataset: String,
+    /// Name of the model.
+    pub model: String,
+    /// Name of the variant; none for the model as it is.
+    pub variant: Option<String>,
+    /// Number of the split.
+    pub split: usize,
+    /// The seed.
+    pub seed: u64,
+    /// The attack; none on clean data.
+    pub attack: Option<AttackId>,
+}
+
+/// Which attack on which occasion.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AttackId {
+    /// Its name.
+    pub name: String,
+    /// How strong it is.
+    pub rate: f64,
+    /// Whether it came before training.
+    pub poisoning: bool,
+    /// Which of the repeats.
+    pub repeat: u64,
+}
+
+/// An attack, ready to strike.
+pub struct Strike {
+    /// Which.
+    pub id: AttackId,
+    /// Its settings, complete.
+    pub settings: Table,
+    /// The attack.
+    pub attack: Box<dyn Attack>,
+}
+
+/// A dataset, and the hash of all that a model can see of it.
+pub struct Data {
+    /// The dataset.
+    pub dataset: Dataset,
+    /// Its SHA-256.
+    pub fingerprint: String,
+}
+
+/// One number to find.
+pub struct Cell {
+    /// What it is.
+    pub id: CellId,
+    /// A hash of everything that its result depends on.
+    pub key: String,
+    /// Place of its attack among those of the grid.
+    pub strike: Option<usize>,
+}
+
+/// One model to train, and the cells that need it.
+pub struct Job {
+    /// Place of the data in the grid.
+    pub data: usize,
+    /// The model.
+    pub kind: &'static ModelKind,
+    /// Its settings, complete.
+    pub settings: Table,
+    /// The split.
+    pub split: usize,
+    /// The seed.
+    pub seed: u64,
+    /// Place of the attack on what it learns from.
+    pub poison: Option<usize>,
+    /// What is scored.
+    pub cells: Vec<Cell>,
+}
+
+/// A suite with its data, laid out.
+pub struct Grid {
+    /// Whether heterophily is measured.
+    pub measure_shift: bool,
+    /// The data.
+    pub data: Vec<Data>,
+    /// The attacks.
+    pub strikes: Vec<Strike>,
+    /// The work.
+    pub jobs: Vec<Job>,
+}
+
+/// A model with complete settings for one dataset.
+struct Contestant<'a> {
+    kind: &'static ModelKind,
+    variant: Option<&'a str>,
+    settings: Table,
+}
+
+impl Grid {
+    /// Loads the data of a suite, checks everything that it names, and lays out the cells that are wanted. All that is
+    /// wrong is said at once.
+    pub fn new(suite: &Suite, file: &Path, only: &Only) -> Result<Self> {
+        let mut problems = Vec::new();
+        let kinds = kinds(suite, &mut problems);
+        let strikes = strikes(suite, &mut problems);
+        let data = data(suite, &mut problems);
+        for (axis, length) in [
+            ("datasets", suite.datasets.len()),
+            ("models", suite.models.len()),
+            ("seeds", suite.seeds.len()),
+            ("splits", suite.splits.as_ref().map_or(1, Vec::len)),
+        ] {
+            if length == 0 {
+                problems.push(format!("`{axis}` is empty, so there is nothing to run"));
+            }
+        }
+        let mut jobs = Vec::new();
+        for (place, found) in data.iter().enumerate() {
+            let contestants = contestants(suite, file, &kinds, found, &mut problems);
+            let splits = splits(suite, &found.dataset, &mut problems);
+            for contestant in &contestants {
+                for &seed in &suite.seeds {
+                    for &split in &splits {
+                        let at = At { suite, strikes: &strikes, data: place, found, split, seed };
+                        jobs.extend(at.jobs(contestant));
+                    }
+                }
+            }
+        }
+        if !problems.is_empty() {
+            let count = problems.len();
+            let all = problems.iter().map(|problem| format!("\n  - {problem}")).collect::<String>();
+            let things = if count == 1 { "1 thing is".into() } else { format!("{count} things are") };
+            return Err(Error::input(
+                file,
+                "",
+                format!("{things} wrong:{all}"),
+                "nothing was run; mend these first",
+            ));
+        }
+        for job in &mut jobs {
+            job.cells.retain(|cell| only.wants(&cell.id));
+        }
+        jobs.retain(|job| !job.cells.is_empty());
+        if jobs.is_empty() {
+            return Err(Error::input(
+                file,
+                "",
+                "no cell is left to run",
+                "let --only name values that the suite has, and give the suite clean cells or attacks",
+            ));
+        }
+        Ok(Grid { measure_shift: suite.measure_shift, data, strikes, jobs })
+    }
+
+    /// All cells, in order.
+    pub fn cells(&self) -> impl Iterator<Item = &Cell> {
+        self.jobs.iter().flat_map(|job| &job.cells)
+    }
+}
+
+/// The models, variants of unknown ones aside.
+fn kinds(suite: &Suite, problems: &mut Vec<String>) -> Vec<&'static ModelKind> {
+    let mut found = Vec::new();
+    for name in &suite.models {
+        match models::kind(name) {
+            Ok(kind) => found.push(kind),
+            Err(error) => problems.push(one_line(&error)),
+        }
+    }
+    let named = suite.variants.iter().map(|variant| (&variant.model, format!("variant `{}`", variant.name)));
+    let named = named.chain(suite.settings.keys().map(|name| (name, format!("[settings.{name}]"))));
+    for (name, place) in named {
+        if !suite.models.contains(name) {
+            problems.push(format!("{place}: the model `{name}` is not among `models`"));
+        }
+    }
+    found
+}
+
+fn strikes(suite: &Suite, problems: &mut Vec<String>) -> Vec<Strike> {
+    let mut strikes = Vec::new();
+    for axis in &suite.attacks {
+        if axis.rates.is_empty() || axis.repeats == 0 {
+            problems.push(format!("attack `{}` has no rates or no repeats", axis.name));
+        }
+        match strikes_of(axis) {
+            Ok(found) => strikes.extend(found),
+            Err(error) => problems.push(format!("attack `{}`: {}", axis.name, one_line(&error))),
+        }
+    }
+    strikes
+}
+
+fn strikes_of(axis: &AttackAxis) -> Result<Vec<Strike>> {
+    let kind = attacks::kind(&axis.name)?;
+    let own = Layer::from_table(axis.settings.clone());
+    let mut strikes = Vec::new();
+    for &rate in &axis.rates {
+        let mut settings = settings::layered_over(&(kind.defaults)(), std::slice::from_ref(&own))?;
+        settings.insert("rate".into(), rate.into());
+        for repeat in 0..axis.repeats {
+            let id = AttackId { name: axis.name.clone(), rate, poisoning: axis.poisoning, repeat };
+            strikes.push(Strike { id, settings: settings.clone(), attack: (kind.build)(&settings)? });
+        }
+    }
+    Ok(strikes)
+}
+
+fn data(suite: &Suite, problems: &mut Vec<String>) -> Vec<Data> {
+    let (mut found, mut names): (Vec<Data>, BTreeSet<String>) = Default::default();
+    for source in &suite.datasets {
+        let loaded = io::load(Path::new(source), &LoadOptions::default());
+        match loaded.and_then(|dataset| dataset.check_trainable().map(|()| dataset)) {
+            Ok(dataset) if !names.insert(dataset.name().to_string()) => {
+                problems.push(format!("two datasets are called `{}`", dataset.name()));
+            }
+            Ok(dataset) => found.push(Data { fingerprint: fingerprint::of_dataset(&dataset), dataset }),
+            Err(error) => problems.push(one_line(&error)),
+        }
+    }
+    found
+}
+
+/// The models and their variants, with their settings for a dataset.
+fn contestants<'a>(
+    suite: &'a Suite,
+    file: &Path,
+    kinds: &[&'static ModelKind],
+    data: &Data,
+    problems: &mut Vec<String>,
+) -> Vec<Contestant<'a>> {
+    let mut found = Vec::new();
+    let mut add = |kind: &'static ModelKind, variant: Option<&'a Variant>| {
+        let settings = settings_of(suite, file, kind, data.dataset.name(), variant);
+        match settings.and_then(|settings| (kind.build)(&settings).map(|_| settings)) {
+            Ok(settings) => {
+                let variant = variant.map(|variant| variant.name.as_str());
+                found.push(Contestant { kind, variant, settings });
+            }
+            Err(error) => {
+                let problem = one_line(&error);
+                // The same mistake is made on every dataset.
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+        }
+    };
+    for &kind in kinds {
+        add(kind, None);
+        suite.variants.iter().filter(|v| v.model == kind.name).for_each(|variant| add(kind, Some(variant)));
+    }
+    found
+}
+
+fn settings_of(
+    suite: &Suite,
+    file: &Path,
+    kind: &ModelKind,
+    dataset: &str,
+    variant: Option<&Variant>,
+) -> Result<Table> {
+    let mut layers = Vec::new();
+    if suite.found_settings {
+        layers.extend(shipped::layer(dataset, kind)?.map(|(layer, _)| layer));
+    }
+    let own = suite.settings.get(kind.name).into_iter().chain(variant.map(|variant| &variant.set));
+    layers.extend(own.map(|table| Layer::from_table(table.clone()).in_file(file)));
+    settings::layered(kind, &layers)
+}
+
+fn splits(suite: &Suite, dataset: &Dataset, problems: &mut Vec<String>) -> Vec<usize> {
+    let count = dataset.splits().len();
+    if count == 0 {
+        problems.push(format!(
+            "{} comes without splits: make some with `lhs data convert DATA --to NEW --splits random:0.6,0.2,0.2`",
+            dataset.name()
+        ));
+        return Vec::new();
+    }
+    let Some(named) = &suite.splits else { return (0..count).collect() };
+    for split in named.iter().filter(|&&split| split >= count) {
+        problems.push(format!("{} has no split {split}: choose among 0 to {}", dataset.name(), count - 1));
+    }
+    named.iter().copied().filter(|&split| split < count).collect()
+}
+
+/// A dataset under a split and a seed.
+struct At<'a> {
+    suite: &'a Suite,
+    strikes: &'a [Strike],
+    data: usize,
+    found: &'a Data,
+    split: usize,
+    seed: u64,
+}
+
+impl At<'_> {
+    /// One job for the model trained on clean data, and one for each attack before training.
+    fn jobs(&self, contestant: &Contestant<'_>) -> Vec<Job> {
+        let places = |poisoning: bool| {
+            (0..self.strikes.len()).filter(move |&place| self.strikes[place].id.poisoning == poisoning)
+        };
+        let mut cells: Vec<Cell> = Vec::new();
+        if self.suite.clean {
+            cells.push(self.cell(contestant, None));
+        }
+        cells.extend(places(false).map(|place| self.cell(contestant, Some(place))));
+        let mut jobs = vec![self.job(contestant, None, cells)];
+        jobs.extend(
+            places(true)
+                .map(|place| self.job(contestant, Some(place), vec![self.cell(contestant, Some(place))])),
+        );
+        jobs
+    }
+
+    fn job(&self, contestant: &Contestant<'_>, poison: Option<usize>, cells: Vec<Cell>) -> Job {
+        Job {
+            data: self.data,
+            kind: contestant.kind,
+            settings: contestant.settings.clone(),
+            split: self.split,
+            seed: self.seed,
+            poison,
+            cells,
+        }
+    }
+
+    fn cell(&self, contestant: &Contestant<'_>, place: Option<usize>) -> Cell {
+        let strike = place.map(|place| &self.strikes[place]);
+        let id = CellId {
+            dataset: self.found.dataset.name().to_string(),
+            model: contestant.kind.name.to_string(),
+            variant: contestant.variant.map(str::to_string),
+            split: self.split,
+            seed: self.seed,
+            attack: strike.map(|strike| strike.id.clone()),
+        };
+        let depends_on = json!([
+            env!("CARGO_PKG_VERSION"),
+            self.found.fingerprint,
+            contestant.settings,
+            strike.map(|strike| &strike.settings),
+            self.suite.measure_shift,
+            id,
+        ]);
+        Cell { id, key: fingerprint::of_text(&depends_on.to_string()), strike: place }
+    }
+}
+
+/// An error as an entry of a list.
+fn one_line(error: &Error) -> String {
+    error.to_string().replace("\n  hint: ", "; ")
+}

@@ -1,0 +1,182 @@
+//! One job: a model trained once, and every cell that needs it attacked and scored.
+
+use serde::{Deserialize, Serialize};
+
+use super::grid::{Cell, Grid, Job, Strike};
+use super::store::Store;
+use crate::attacks::{Attacked, Crafted, Record, Scene, Watch};
+use crate::error::Result;
+use crate::eval::audit::{AuditConfig, Trained, Version};
+use crate::eval::experiment::split_seed;
+use crate::eval::robustness::attack_seed;
+use crate::eval::scores::Scores;
+use crate::eval::{fingerprint, memory};
+use crate::graph::{Dataset, Split};
+use crate::models::{NodeClassifier, Task};
+use crate::training::{EpochRecord, Memo, Session};
+
+/// Bins of the histograms of heterophily.
+const BINS: usize = 20;
+
+/// What was found in a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// How many nodes are right, in percent.
+    #[serde(flatten)]
+    pub scores: Scores,
+    /// Time to train the model, which other cells may share.
+    pub train_seconds: f64,
+    /// Epochs of all its stages.
+    pub epochs: usize,
+    /// The most memory that the process had needed until then.
+    pub peak_memory_bytes: Option<u64>,
+    /// What the attack did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attack: Option<Record>,
+    /// How heterophilic the parts are: `given`, `round 0`, … by part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub heterophily: Vec<Heterophily>,
+}
+
+/// The heterophily of the nodes of a part in a graph.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Heterophily {
+    /// `given`, or `round 0` and so on.
+    pub graph: String,
+    /// `train`, `val` or `test`.
+    pub part: String,
+    /// Their mean; none where nobody has neighbours with a label.
+    pub mean: Option<f64>,
+    /// How much farther to the right the mean lies than that of the training nodes in the clean given graph.
+    pub mean_shift: Option<f64>,
+    /// How many nodes fall into each of equal bins over [0, 1].
+    pub histogram: Vec<usize>,
+}
+
+/// What jobs share.
+pub struct Shared<'a> {
+    /// The grid.
+    pub grid: &'a Grid,
+    /// Where attacks are kept.
+    pub store: &'a Store,
+    /// Attacks in memory.
+    pub crafted: &'a Memo,
+    /// What needs no labels, by dataset.
+    pub memos: &'a Memo,
+    /// Who may stop it.
+    pub watch: Watch<'a>,
+}
+
+/// A trained model of a job.
+pub struct Learned {
+    model: Box<dyn NodeClassifier>,
+    /// The data that it learned from, if that was attacked.
+    poisoned: Option<Attacked>,
+    seconds: f64,
+    epochs: usize,
+}
+
+impl Shared<'_> {
+    /// Trains the model of a job.
+    pub fn learn(&self, job: &Job) -> Result<Learned> {
+        let clean = &self.grid.data[job.data].dataset;
+        let poisoned =
+            job.poison.map(|place| self.attacked(job, &self.grid.strikes[place], None)).transpose()?;
+        let (dataset, split) = match &poisoned {
+            Some(attacked) => (&attacked.dataset, &attacked.split),
+            None => (clean, &clean.splits()[job.split]),
+        };
+        // What splits have in common belongs to the clean data.
+        let memo = match poisoned {
+            Some(_) => None,
+            None => Some(self.memos.get(job.data.to_string(), || Ok(Memo::holding(5)))?),
+        };
+        let mut epochs = 0;
+        let mut on_epoch = |_: &EpochRecord| epochs += 1;
+        let mut session = Session {
+            stop: self.watch.stop,
+            on_epoch: Some(&mut on_epoch),
+            memo: memo.as_deref(),
+            ..Session::default()
+        };
+        let started = std::time::Instant::now();
+        let config = (job.kind.build)(&job.settings)?;
+        let model = config.fit(&Task::new(dataset, split)?, split_seed(job.seed, job.split), &mut session)?;
+        let seconds = started.elapsed().as_secs_f64();
+        Ok(Learned { model, poisoned, seconds, epochs })
+    }
+
+    /// Scores a model in one of the cells of its job.
+    pub fn measure(&self, job: &Job, cell: &Cell, learned: &Learned) -> Result<Measured> {
+        let clean = &self.grid.data[job.data].dataset;
+        let clean_split = &clean.splits()[job.split];
+        let model = learned.model.as_ref();
+        let evaded = match (&learned.poisoned, cell.strike) {
+            (None, Some(place)) => Some(self.attacked(job, &self.grid.strikes[place], Some(model))?),
+            _ => None,
+        };
+        let attacked = learned.poisoned.as_ref().or(evaded.as_ref());
+        let (dataset, split) = attacked.map_or((clean, clean_split), |a| (&a.dataset, &a.split));
+        let heterophily = if self.grid.measure_shift {
+            heterophily(&[(clean, clean_split), (dataset, split)], model)?
+        } else {
+            Vec::new()
+        };
+        Ok(Measured {
+            scores: Scores::of(model, dataset, clean.labels().names(), split)?,
+            train_seconds: learned.seconds,
+            epochs: learned.epochs,
+            peak_memory_bytes: memory::peak_bytes(),
+            attack: attacked.map(|attacked| attacked.record.clone()),
+            heterophily,
+        })
+    }
+
+    /// The data of a job under an attack, which is crafted once for all cells that can share it.
+    fn attacked(&self, job: &Job, strike: &Strike, victim: Option<&dyn NodeClassifier>) -> Result<Attacked> {
+        let data = &self.grid.data[job.data];
+        let split = &data.dataset.splits()[job.split];
+        let seed = attack_seed(job.seed.wrapping_add(strike.id.repeat), job.split);
+        let scene = Scene { dataset: &data.dataset, split, victim, watch: self.watch };
+        if victim.is_some() && strike.attack.looks_at_victim() {
+            return strike.attack.perturb(&scene, seed);
+        }
+        let depends_on = serde_json::json!([
+            env!("CARGO_PKG_VERSION"),
+            data.fingerprint,
+            strike.id.name,
+            strike.settings,
+            job.split,
+            seed,
+        ]);
+        let key = fingerprint::of_text(&depends_on.to_string());
+        let craft = || -> Result<Crafted> {
+            if let Some(kept) = self.store.crafted(&key)? {
+                return Ok(kept);
+            }
+            let crafted = strike.attack.craft(&scene, seed)?;
+            self.store.keep_crafted(&key, &crafted)?;
+            Ok(crafted)
+        };
+        self.crafted.get(key.clone(), craft)?.carried_out(&data.dataset, split)
+    }
+}
+
+/// The heterophily of the second of two versions of the data, the first of which is clean.
+fn heterophily(versions: &[(&Dataset, &Split); 2], model: &dyn NodeClassifier) -> Result<Vec<Heterophily>> {
+    let named = ["clean", "scored"].into_iter().zip(versions);
+    let versions: Vec<Version<'_>> = named
+        .map(|(name, &(dataset, split))| Version { name: name.to_string(), dataset, split: split.clone() })
+        .collect();
+    let classes = versions[0].dataset.labels().names();
+    let audit = AuditConfig { hops: 1, bins: BINS }.run(&versions, Some(&Trained { model, classes }))?;
+    let scored = audit.samples.into_iter().filter(|sample| sample.data == "scored");
+    let described = scored.map(|sample| Heterophily {
+        graph: sample.graph,
+        part: sample.part.to_string(),
+        mean: sample.distribution.mean,
+        mean_shift: sample.shift.map(|shift| shift.mean_shift),
+        histogram: sample.distribution.histogram,
+    });
+    Ok(described.collect())
+}
