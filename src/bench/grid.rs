@@ -169,6 +169,13 @@ impl Grid {
         Ok(Grid { measure_shift: suite.measure_shift, data, strikes, jobs })
     }
 
+    /// Whether the course of training is kept: once per model and dataset.
+    pub fn keeps_curve(&self, job: &Job, cell: &Cell) -> bool {
+        let first = |other: &&Job| other.data == job.data && other.poison.is_none();
+        let first = self.jobs.iter().find(first);
+        cell.strike.is_none() && first.is_some_and(|first| (first.split, first.seed) == (job.split, job.seed))
+    }
+
     /// All cells, in order.
     pub fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.jobs.iter().flat_map(|job| &job.cells)

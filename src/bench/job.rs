@@ -17,6 +17,8 @@ use crate::training::{EpochRecord, Memo, Session};
 
 /// Bins of the histograms of heterophily.
 const BINS: usize = 20;
+/// Epochs of a curve that are kept, at most.
+const EPOCHS: usize = 100;
 
 /// What was found in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +35,9 @@ pub struct Measured {
     /// What the attack did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attack: Option<Record>,
+    /// How training went, in some of its epochs; kept for the first split of a suite, on clean data.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<EpochRecord>,
     /// How heterophilic the parts are: `given`, `round 0`, … by part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub heterophily: Vec<Heterophily>,
@@ -73,7 +78,7 @@ pub struct Learned {
     /// The data that it learned from, if that was attacked.
     poisoned: Option<Attacked>,
     seconds: f64,
-    epochs: usize,
+    curve: Vec<EpochRecord>,
 }
 
 impl Shared<'_> {
@@ -91,8 +96,8 @@ impl Shared<'_> {
             Some(_) => None,
             None => Some(self.memos.get(job.data.to_string(), || Ok(Memo::holding(5)))?),
         };
-        let mut epochs = 0;
-        let mut on_epoch = |_: &EpochRecord| epochs += 1;
+        let mut curve = Vec::new();
+        let mut on_epoch = |record: &EpochRecord| curve.push(record.clone());
         let mut session = Session {
             stop: self.watch.stop,
             on_epoch: Some(&mut on_epoch),
@@ -103,7 +108,7 @@ impl Shared<'_> {
         let config = (job.kind.build)(&job.settings)?;
         let model = config.fit(&Task::new(dataset, split)?, split_seed(job.seed, job.split), &mut session)?;
         let seconds = started.elapsed().as_secs_f64();
-        Ok(Learned { model, poisoned, seconds, epochs })
+        Ok(Learned { model, poisoned, seconds, curve })
     }
 
     /// Scores a model in one of the cells of its job.
@@ -125,9 +130,10 @@ impl Shared<'_> {
         Ok(Measured {
             scores: Scores::of(model, dataset, clean.labels().names(), split)?,
             train_seconds: learned.seconds,
-            epochs: learned.epochs,
+            epochs: learned.curve.len(),
             peak_memory_bytes: memory::peak_bytes(),
             attack: attacked.map(|attacked| attacked.record.clone()),
+            curve: if self.grid.keeps_curve(job, cell) { thinned(&learned.curve) } else { Vec::new() },
             heterophily,
         })
     }
@@ -160,6 +166,13 @@ impl Shared<'_> {
         };
         self.crafted.get(key.clone(), craft)?.carried_out(&data.dataset, split)
     }
+}
+
+/// At most about a hundred epochs of each stage.
+fn thinned(curve: &[EpochRecord]) -> Vec<EpochRecord> {
+    let longest = curve.iter().map(|record| record.epoch + 1).max().unwrap_or(0);
+    let step = longest.div_ceil(EPOCHS).max(1);
+    curve.iter().filter(|record| record.epoch % step == 0).cloned().collect()
 }
 
 /// The heterophily of the second of two versions of the data, the first of which is clean.

@@ -9,7 +9,7 @@ use super::job::{Learned, Measured, Shared};
 use super::store::{CellRecord, Store};
 use crate::attacks::Watch;
 use crate::error::{Error, Result};
-use crate::eval::parallel;
+use crate::eval::{parallel, settings};
 use crate::training::Memo;
 
 /// Attacks kept in memory: neighbouring jobs share them.
@@ -87,7 +87,13 @@ impl Bench<'_> {
                 Ok(measured) => (Some(measured), None),
                 Err(problem) => (None, Some(problem)),
             };
-            let record = CellRecord { key: cell.key.clone(), id: cell.id.clone(), result, error };
+            let record = CellRecord {
+                key: cell.key.clone(),
+                id: cell.id.clone(),
+                settings: settings::changed(job.kind, &job.settings),
+                result,
+                error,
+            };
             self.store.keep(&record)?;
             counts.run.fetch_add(1 - failed, Ordering::Relaxed);
             counts.failed.fetch_add(failed, Ordering::Relaxed);

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
+use toml::Table;
 
 use super::grid::CellId;
 use super::job::Measured;
@@ -33,6 +34,9 @@ pub struct CellRecord {
     /// What it is.
     #[serde(flatten)]
     pub id: CellId,
+    /// The settings of the model that differ from its defaults.
+    #[serde(default)]
+    pub settings: Table,
     /// What was found, unless it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Measured>,
