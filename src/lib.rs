@@ -15,6 +15,7 @@
 //! | [`attacks`] | [`attacks::Attack`]: a graph in, an attacked graph and a record out, one file per attack |
 //! | [`eval`] | metrics, experiments over splits, attacks on trained models, run folders, tuning |
 //! | [`bench`] | suites: grids of data, models and attacks, run so that nothing finished is lost |
+//! | [`report`] | results as a page that opens offline, and as tables |
 //! | [`cli`] | the command line, one file per subcommand |
 //!
 //! From a file to predictions:
@@ -55,6 +56,7 @@ pub mod graph;
 pub mod io;
 pub mod linalg;
 pub mod models;
+pub mod report;
 pub mod structure;
 pub mod training;
 

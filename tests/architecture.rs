@@ -17,9 +17,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("attacks", &["error", "linalg", "autograd", "graph", "training", "structure", "models"]),
     ("eval", &["error", "linalg", "autograd", "graph", "training", "io", "structure", "models", "attacks"]),
     ("bench", &["error", "graph", "training", "io", "models", "attacks", "eval"]),
+    ("report", &["error", "linalg", "graph", "training", "structure", "models", "eval", "bench"]),
     (
         "cli",
         &[
+            "report",
             "error",
             "linalg",
             "autograd",

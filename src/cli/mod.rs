@@ -12,6 +12,7 @@ mod interrupt;
 mod models;
 mod output;
 mod predict;
+mod report;
 mod selection;
 mod structure;
 mod train;
@@ -47,6 +48,7 @@ enum Command {
     Attack(attack::AttackArgs),
     Audit(audit::AuditArgs),
     Bench(bench::BenchArgs),
+    Report(report::ReportArgs),
     Tune(tune::TuneArgs),
     Models(models::ModelsArgs),
     Completions(completions::CompletionsArgs),
@@ -77,6 +79,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Attack(args) => attack::run(args, global),
         Command::Audit(args) => audit::run(args, global),
         Command::Bench(args) => bench::run(args, global),
+        Command::Report(args) => report::run(args, global),
         Command::Tune(args) => tune::run(args, global),
         Command::Models(args) => models::run(args, global),
         Command::Completions(args) => completions::run(args),

@@ -20,6 +20,7 @@ pub mod scores;
 pub mod settings;
 pub mod shift;
 pub mod shipped;
+pub mod significance;
 pub mod splits;
 pub mod structure;
 pub mod tune;

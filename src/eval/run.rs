@@ -154,6 +154,19 @@ impl RunFolder {
         results.filter_map(Result::transpose).collect()
     }
 
+    /// How training on a split went.
+    pub fn curve(&self, split: usize) -> Result<Vec<EpochRecord>> {
+        let file = self.split_folder(split).join("curve.jsonl");
+        let text = fs::read_to_string(&file).map_err(Error::io("read", &file))?;
+        let record = |(number, line): (usize, &str)| {
+            serde_json::from_str(line).map_err(|error| {
+                let remedy = "delete the folder of the split to train it again";
+                Error::input(&file, format!("line {}", number + 1), error.to_string(), remedy)
+            })
+        };
+        text.lines().enumerate().map(record).collect()
+    }
+
     /// The model that was trained on a split.
     pub fn model(&self, kind: &ModelKind, split: usize) -> Result<Box<dyn NodeClassifier>> {
         if self.result(split)?.is_none() {
