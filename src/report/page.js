@@ -62,5 +62,7 @@ for (const explorer of document.querySelectorAll(".explorer")) {
     event.preventDefault();
     show(field.value.trim());
   });
-  show(places.has("2021") ? "2021" : data.ids[0]);
+  // report.html#node=17 opens at that node.
+  const named = new URLSearchParams(location.hash.slice(1)).get("node");
+  show([named, "2021"].find((id) => places.has(id)) ?? data.ids[0]);
 }

@@ -130,7 +130,7 @@ impl AccuracyTable {
     pub fn html(&self) -> String {
         let mut html = "<div class=\"scroll\"><table><thead><tr><th>data<th>state".to_string();
         for column in &self.columns {
-            let _ = write!(html, "<th>{}", escaped(column));
+            let _ = write!(html, "<th class=\"number\">{}", escaped(column));
         }
         html.push_str("<tbody>");
         for (line, (dataset, state)) in self.lines.iter().enumerate() {

@@ -108,10 +108,11 @@ impl RunView {
 
     /// The scores of all splits as a table.
     pub fn splits_html(&self) -> String {
-        let mut html =
-            "<div class=\"scroll\"><table><thead><tr><th>split<th>train<th>validation<th>test<th>macro-F1\
-                        <th>epochs<th>seconds<tbody>"
-                .to_string();
+        let mut html = "<div class=\"scroll\"><table><thead><tr><th>split".to_string();
+        for head in ["train", "validation", "test", "macro-F1", "epochs", "seconds"] {
+            let _ = write!(html, "<th class=\"number\">{head}");
+        }
+        html.push_str("<tbody>");
         for result in &self.results {
             let scores = &result.scores;
             let _ = write!(html, "<tr><td>{}", result.split);
