@@ -13,6 +13,7 @@
 //! | [`structure`] | the latent structure: views, self-expression, low-rank filter, latent graph, refiner |
 //! | [`models`] | [`models::NodeClassifier`], one file per model |
 //! | [`attacks`] | [`attacks::Attack`]: a graph in, an attacked graph and a record out, one file per attack |
+//! | [`cluster`] | clustering and link prediction on the latent structure |
 //! | [`eval`] | metrics, experiments over splits, attacks on trained models, run folders, tuning |
 //! | [`bench`] | suites: grids of data, models and attacks, run so that nothing finished is lost |
 //! | [`report`] | results as a page that opens offline, and as tables |
@@ -50,6 +51,7 @@ pub mod attacks;
 pub mod autograd;
 pub mod bench;
 pub mod cli;
+pub mod cluster;
 pub mod error;
 pub mod eval;
 pub mod graph;

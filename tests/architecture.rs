@@ -16,11 +16,13 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("models", &["error", "linalg", "autograd", "graph", "training", "structure"]),
     ("attacks", &["error", "linalg", "autograd", "graph", "training", "structure", "models"]),
     ("eval", &["error", "linalg", "autograd", "graph", "training", "io", "structure", "models", "attacks"]),
+    ("cluster", &["error", "linalg", "graph", "training", "structure", "models"]),
     ("bench", &["error", "graph", "training", "io", "models", "attacks", "eval"]),
     ("report", &["error", "linalg", "graph", "training", "structure", "models", "eval", "bench"]),
     (
         "cli",
         &[
+            "cluster",
             "report",
             "error",
             "linalg",

@@ -3,6 +3,7 @@
 mod attack;
 mod audit;
 mod bench;
+mod cluster;
 mod completions;
 mod crash;
 mod data;
@@ -47,6 +48,8 @@ enum Command {
     Structure(structure::StructureArgs),
     Attack(attack::AttackArgs),
     Audit(audit::AuditArgs),
+    Cluster(cluster::ClusterArgs),
+    Links(cluster::LinksArgs),
     Bench(bench::BenchArgs),
     Report(report::ReportArgs),
     Tune(tune::TuneArgs),
@@ -78,6 +81,8 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Structure(args) => structure::run(args, global),
         Command::Attack(args) => attack::run(args, global),
         Command::Audit(args) => audit::run(args, global),
+        Command::Cluster(args) => cluster::run(args, global),
+        Command::Links(args) => cluster::run_links(args, global),
         Command::Bench(args) => bench::run(args, global),
         Command::Report(args) => report::run(args, global),
         Command::Tune(args) => tune::run(args, global),

@@ -109,7 +109,7 @@ fn profiles(graph: &Graph, known: &[Option<u32>], num_known: usize) -> SparseMat
 }
 
 /// Scales every row to length 1.
-pub(super) fn to_unit_rows(rows: &mut Mat) {
+pub(crate) fn to_unit_rows(rows: &mut Mat) {
     for row in 0..rows.rows() {
         let row = rows.row_mut(row);
         let length = row.iter().map(|v| v * v).sum::<f32>().sqrt();
