@@ -17,7 +17,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("attacks", &["error", "linalg", "autograd", "graph", "training", "structure", "models"]),
     ("eval", &["error", "linalg", "autograd", "graph", "training", "io", "structure", "models", "attacks"]),
     ("cluster", &["error", "linalg", "graph", "training", "structure", "models"]),
-    ("bench", &["error", "graph", "training", "io", "models", "attacks", "eval"]),
+    ("bench", &["error", "graph", "training", "io", "models", "attacks", "cluster", "eval"]),
     ("report", &["error", "linalg", "graph", "training", "structure", "models", "eval", "bench"]),
     (
         "cli",

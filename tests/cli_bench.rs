@@ -188,3 +188,25 @@ fn a_dry_run_counts_and_writes_nothing() {
     let listed = bench.json("bench --list");
     assert!(listed.as_array().unwrap().iter().any(|suite| suite["name"] == "smoke"));
 }
+
+#[test]
+fn clusterings_compete_like_models() {
+    let bench = bench();
+    let suite = "title = \"c\"\nclustering = true\ndatasets = [\"toy.npz\"]\nmodels = [\"latent-kmeans\", \"agc\"]\nsplits = [0]\n";
+    fs::write(bench.path("clusters.toml"), suite).unwrap();
+    let document = bench.json("bench clusters.toml");
+    let rows = document["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    assert!(rows.iter().all(|row| row["test_accuracy_mean"].as_f64().unwrap() > 40.0), "{document}");
+    let alone = bench.json("cluster toy.npz --split 0");
+    assert_eq!(
+        alone["test_accuracy_mean"], rows[0]["test_accuracy_mean"],
+        "the same seed, the same clusters"
+    );
+    fs::write(bench.path("clusters.toml"), suite.replace("latent-kmeans", "latent-kmean")).unwrap();
+    assert!(bench.fails("bench clusters.toml --out other").contains("did you mean `latent-kmeans`?"));
+    let links = bench.json("links toy.npz --split 0");
+    let latent = &links["per_split"][0]["latent"];
+    assert!(latent["auc"].as_f64().unwrap() > 0.5, "{links}");
+    assert!(bench.fails("links toy.npz --share 2").contains("between 0 and 1"));
+}

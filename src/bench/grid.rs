@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toml::Table;
 
+use super::contender::Contender;
 use super::only::Only;
 use super::suite::{AttackAxis, Suite, Variant};
 use crate::attacks::{self, Attack};
@@ -15,7 +16,6 @@ use crate::eval::settings::{self, Layer};
 use crate::eval::{fingerprint, shipped};
 use crate::graph::Dataset;
 use crate::io::{self, LoadOptions};
-use crate::models::{self, ModelKind};
 
 /// What a cell is, for people.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,8 +79,8 @@ pub struct Cell {
 pub struct Job {
     /// Place of the data in the grid.
     pub data: usize,
-    /// The model.
-    pub kind: &'static ModelKind,
+    /// Who competes.
+    pub contender: Contender,
     /// Its settings, complete.
     pub settings: Table,
     /// The split.
@@ -107,7 +107,7 @@ pub struct Grid {
 
 /// A model with complete settings for one dataset.
 struct Contestant<'a> {
-    kind: &'static ModelKind,
+    contender: Contender,
     variant: Option<&'a str>,
     settings: Table,
 }
@@ -117,8 +117,14 @@ impl Grid {
     /// wrong is said at once.
     pub fn new(suite: &Suite, file: &Path, only: &Only) -> Result<Self> {
         let mut problems = Vec::new();
-        let kinds = kinds(suite, &mut problems);
+        let contenders = contenders(suite, &mut problems);
         let strikes = strikes(suite, &mut problems);
+        if suite.clustering && (!strikes.is_empty() || suite.measure_shift) {
+            problems.push(
+                "clusterings are neither attacked nor measured: leave out `attacks` and `measure_shift`"
+                    .into(),
+            );
+        }
         let data = data(suite, &mut problems);
         for (axis, length) in [
             ("datasets", suite.datasets.len()),
@@ -132,7 +138,7 @@ impl Grid {
         }
         let mut jobs = Vec::new();
         for (place, found) in data.iter().enumerate() {
-            let contestants = contestants(suite, file, &kinds, found, &mut problems);
+            let contestants = contestants(suite, file, &contenders, found, &mut problems);
             let splits = splits(suite, &found.dataset, &mut problems);
             for contestant in &contestants {
                 for &seed in &suite.seeds {
@@ -183,11 +189,11 @@ impl Grid {
 }
 
 /// The models, variants of unknown ones aside.
-fn kinds(suite: &Suite, problems: &mut Vec<String>) -> Vec<&'static ModelKind> {
+fn contenders(suite: &Suite, problems: &mut Vec<String>) -> Vec<Contender> {
     let mut found = Vec::new();
     for name in &suite.models {
-        match models::kind(name) {
-            Ok(kind) => found.push(kind),
+        match Contender::find(name, suite.clustering) {
+            Ok(contender) => found.push(contender),
             Err(error) => problems.push(one_line(&error)),
         }
     }
@@ -249,17 +255,16 @@ fn data(suite: &Suite, problems: &mut Vec<String>) -> Vec<Data> {
 fn contestants<'a>(
     suite: &'a Suite,
     file: &Path,
-    kinds: &[&'static ModelKind],
+    contenders: &[Contender],
     data: &Data,
     problems: &mut Vec<String>,
 ) -> Vec<Contestant<'a>> {
     let mut found = Vec::new();
-    let mut add = |kind: &'static ModelKind, variant: Option<&'a Variant>| {
-        let settings = settings_of(suite, file, kind, data.dataset.name(), variant);
-        match settings.and_then(|settings| (kind.build)(&settings).map(|_| settings)) {
+    let mut add = |contender: Contender, variant: Option<&'a Variant>| {
+        match settings_of(suite, file, contender, data.dataset.name(), variant) {
             Ok(settings) => {
                 let variant = variant.map(|variant| variant.name.as_str());
-                found.push(Contestant { kind, variant, settings });
+                found.push(Contestant { contender, variant, settings });
             }
             Err(error) => {
                 let problem = one_line(&error);
@@ -270,9 +275,10 @@ fn contestants<'a>(
             }
         }
     };
-    for &kind in kinds {
-        add(kind, None);
-        suite.variants.iter().filter(|v| v.model == kind.name).for_each(|variant| add(kind, Some(variant)));
+    for &contender in contenders {
+        add(contender, None);
+        let own = suite.variants.iter().filter(|variant| variant.model == contender.name());
+        own.for_each(|variant| add(contender, Some(variant)));
     }
     found
 }
@@ -280,17 +286,28 @@ fn contestants<'a>(
 fn settings_of(
     suite: &Suite,
     file: &Path,
-    kind: &ModelKind,
+    contender: Contender,
     dataset: &str,
     variant: Option<&Variant>,
 ) -> Result<Table> {
+    let own: Vec<&Table> = (suite.settings.get(contender.name()).into_iter())
+        .chain(variant.map(|variant| &variant.set))
+        .collect();
+    let Contender::Model(kind) = contender else {
+        return match own.is_empty() {
+            true => Ok(Table::new()),
+            false => {
+                Err(Error::setting(contender.name(), "ways of clustering have no settings", "leave them out"))
+            }
+        };
+    };
     let mut layers = Vec::new();
     if suite.found_settings {
         layers.extend(shipped::layer(dataset, kind)?.map(|(layer, _)| layer));
     }
-    let own = suite.settings.get(kind.name).into_iter().chain(variant.map(|variant| &variant.set));
-    layers.extend(own.map(|table| Layer::from_table(table.clone()).in_file(file)));
-    settings::layered(kind, &layers)
+    layers.extend(own.into_iter().map(|table| Layer::from_table(table.clone()).in_file(file)));
+    let settings = settings::layered(kind, &layers)?;
+    (kind.build)(&settings).map(|_| settings)
 }
 
 fn splits(suite: &Suite, dataset: &Dataset, problems: &mut Vec<String>) -> Vec<usize> {
@@ -341,7 +358,7 @@ impl At<'_> {
     fn job(&self, contestant: &Contestant<'_>, poison: Option<usize>, cells: Vec<Cell>) -> Job {
         Job {
             data: self.data,
-            kind: contestant.kind,
+            contender: contestant.contender,
             settings: contestant.settings.clone(),
             split: self.split,
             seed: self.seed,
@@ -354,7 +371,7 @@ impl At<'_> {
         let strike = place.map(|place| &self.strikes[place]);
         let id = CellId {
             dataset: self.found.dataset.name().to_string(),
-            model: contestant.kind.name.to_string(),
+            model: contestant.contender.name().to_string(),
             variant: contestant.variant.map(str::to_string),
             split: self.split,
             seed: self.seed,

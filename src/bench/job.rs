@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::contender::Contender;
 use super::grid::{Cell, Grid, Job, Strike};
 use super::store::Store;
 use crate::attacks::{Attacked, Crafted, Record, Scene, Watch};
+use crate::cluster::{self, Fit};
 use crate::error::Result;
 use crate::eval::audit::{AuditConfig, Trained, Version};
 use crate::eval::experiment::split_seed;
@@ -35,6 +37,9 @@ pub struct Measured {
     /// What the attack did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attack: Option<Record>,
+    /// How well clusters fit the classes, if that is what was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<Fit>,
     /// How training went, in some of its epochs; kept for the first split of a suite, on clean data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<EpochRecord>,
@@ -72,13 +77,47 @@ pub struct Shared<'a> {
     pub watch: Watch<'a>,
 }
 
-/// A trained model of a job.
+/// What a job learned.
 pub struct Learned {
-    model: Box<dyn NodeClassifier>,
-    /// The data that it learned from, if that was attacked.
+    found: Found,
+    /// The data that it was learned from, if that was attacked.
     poisoned: Option<Attacked>,
     seconds: f64,
     curve: Vec<EpochRecord>,
+}
+
+enum Found {
+    Model(Box<dyn NodeClassifier>),
+    /// The cluster of each node.
+    Clusters(Vec<u32>),
+}
+
+impl Learned {
+    /// What is known without an attack.
+    fn measured(&self, scores: Scores) -> Measured {
+        Measured {
+            scores,
+            train_seconds: self.seconds,
+            epochs: self.curve.len(),
+            peak_memory_bytes: memory::peak_bytes(),
+            attack: None,
+            clusters: None,
+            curve: Vec::new(),
+            heterophily: Vec::new(),
+        }
+    }
+
+    /// The accuracy of clusters is that of the best matching in each part.
+    fn clustered(&self, dataset: &Dataset, split: &Split, clusters: &[u32]) -> Result<Measured> {
+        let fit = cluster::fit(dataset, split, clusters)?;
+        let scores = Scores {
+            train_accuracy: fit.train.accuracy,
+            val_accuracy: fit.val.accuracy,
+            test_accuracy: fit.test.accuracy,
+            test_macro_f1: 0.0,
+        };
+        Ok(Measured { clusters: Some(fit), ..self.measured(scores) })
+    }
 }
 
 impl Shared<'_> {
@@ -105,17 +144,28 @@ impl Shared<'_> {
             ..Session::default()
         };
         let started = std::time::Instant::now();
-        let config = (job.kind.build)(&job.settings)?;
-        let model = config.fit(&Task::new(dataset, split)?, split_seed(job.seed, job.split), &mut session)?;
+        let seed = split_seed(job.seed, job.split);
+        let found = match job.contender {
+            Contender::Model(kind) => {
+                let config = (kind.build)(&job.settings)?;
+                Found::Model(config.fit(&Task::new(dataset, split)?, seed, &mut session)?)
+            }
+            Contender::Clustering(way) => {
+                Found::Clusters(cluster::cluster(dataset, split, way.method, way.by, seed, &mut session)?)
+            }
+        };
         let seconds = started.elapsed().as_secs_f64();
-        Ok(Learned { model, poisoned, seconds, curve })
+        Ok(Learned { found, poisoned, seconds, curve })
     }
 
     /// Scores a model in one of the cells of its job.
     pub fn measure(&self, job: &Job, cell: &Cell, learned: &Learned) -> Result<Measured> {
         let clean = &self.grid.data[job.data].dataset;
         let clean_split = &clean.splits()[job.split];
-        let model = learned.model.as_ref();
+        let model = match &learned.found {
+            Found::Model(model) => model.as_ref(),
+            Found::Clusters(clusters) => return learned.clustered(clean, clean_split, clusters),
+        };
         let evaded = match (&learned.poisoned, cell.strike) {
             (None, Some(place)) => Some(self.attacked(job, &self.grid.strikes[place], Some(model))?),
             _ => None,
@@ -128,13 +178,10 @@ impl Shared<'_> {
             Vec::new()
         };
         Ok(Measured {
-            scores: Scores::of(model, dataset, clean.labels().names(), split)?,
-            train_seconds: learned.seconds,
-            epochs: learned.curve.len(),
-            peak_memory_bytes: memory::peak_bytes(),
             attack: attacked.map(|attacked| attacked.record.clone()),
             curve: if self.grid.keeps_curve(job, cell) { thinned(&learned.curve) } else { Vec::new() },
             heterophily,
+            ..learned.measured(Scores::of(model, dataset, clean.labels().names(), split)?)
         })
     }
 

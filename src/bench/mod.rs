@@ -5,6 +5,7 @@
 //! that a killed process loses only what it was working on; [`table`] sums the cells up.
 //! The numbers of a cell depend on data, settings and seeds alone: not on threads, on the order, or on interruptions.
 
+mod contender;
 mod grid;
 mod job;
 mod only;
@@ -14,6 +15,7 @@ mod store;
 mod suite;
 pub mod table;
 
+pub use contender::Contender;
 pub use grid::{AttackId, Cell, CellId, Grid, Job};
 pub use job::Measured;
 pub use only::Only;

@@ -9,7 +9,7 @@ use super::job::{Learned, Measured, Shared};
 use super::store::{CellRecord, Store};
 use crate::attacks::Watch;
 use crate::error::{Error, Result};
-use crate::eval::{parallel, settings};
+use crate::eval::parallel;
 use crate::training::Memo;
 
 /// Attacks kept in memory: neighbouring jobs share them.
@@ -90,7 +90,7 @@ impl Bench<'_> {
             let record = CellRecord {
                 key: cell.key.clone(),
                 id: cell.id.clone(),
-                settings: settings::changed(job.kind, &job.settings),
+                settings: job.contender.changed(&job.settings),
                 result,
                 error,
             };

@@ -5,6 +5,7 @@ pub const SUITES: &[(&str, &str)] = &[
     ("clean", include_str!("../../suites/clean.toml")),
     ("evasion", include_str!("../../suites/evasion.toml")),
     ("poisoning", include_str!("../../suites/poisoning.toml")),
+    ("clustering", include_str!("../../suites/clustering.toml")),
     ("right_shift", include_str!("../../suites/right_shift.toml")),
     ("ablation", include_str!("../../suites/ablation.toml")),
     ("smoke", include_str!("../../suites/smoke.toml")),

@@ -15,11 +15,14 @@ use crate::eval::settings::place;
 pub struct Suite {
     /// What it shows, in one line.
     pub title: String,
-    /// The table of the paper to hold it against: `clean` or `evasion`.
+    /// The table of the paper to hold it against: `clean`, `evasion` or `clustering`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<String>,
     /// Files, folders, or names of fetched graphs.
     pub datasets: Vec<String>,
+    /// Whether `models` are ways of clustering: `latent-kmeans`, `latent-spectral`, `agc`.
+    #[serde(default)]
+    pub clustering: bool,
     /// Names of models.
     pub models: Vec<String>,
     /// Numbers of splits that come with the data; all of them if none are named.

@@ -184,14 +184,18 @@ fn dry_run(name: &str, grid: &Grid, out: &Path, global: &Global) -> Result<()> {
 /// trained against are not counted.
 fn estimate(job: &Job, grid: &Grid, known: &[CellRecord]) -> f64 {
     let dataset = &grid.data[job.data].dataset;
-    let alike = known.iter().filter(|r| r.id.dataset == dataset.name() && r.id.model == job.kind.name);
+    let alike = known.iter().filter(|r| r.id.dataset == dataset.name() && r.id.model == job.contender.name());
     let seconds: Vec<f64> = alike.filter_map(|r| Some(r.result.as_ref()?.train_seconds)).collect();
     if !seconds.is_empty() {
         return seconds.iter().sum::<f64>() / seconds.len() as f64;
     }
     let size = (dataset.num_nodes() + dataset.graph().num_edges()) as f64;
     // Measured on the nine graphs, rounded.
-    size * if job.kind.name == "lhs" { 5e-4 } else { 5e-5 }
+    size * if ["lhs", "latent-kmeans", "latent-spectral"].contains(&job.contender.name()) {
+        5e-4
+    } else {
+        5e-5
+    }
 }
 
 fn in_words(seconds: f64) -> String {

@@ -8,7 +8,7 @@ use super::output::Global;
 use super::selection::{DataSelection, Selected};
 use crate::cluster::links::{LinkScores, Links, links};
 use crate::cluster::{By, Fit, Method, cluster, fit};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::eval::experiment::split_seed;
 use crate::eval::splits::NumberedSplit;
 use crate::eval::{metrics, parallel};
@@ -74,7 +74,6 @@ pub fn run(args: &ClusterArgs, global: &Global) -> Result<()> {
     let fits = over_splits(&selected, "clustering", global, |numbered, seed, session| {
         let groups = cluster(&selected.dataset, &numbered.split, method, by, seed, session)?;
         fit(&selected.dataset, &numbered.split, &groups)
-            .ok_or_else(|| Error::data("no test node has a label", "label some of them"))
     })?;
     let column = |of: &dyn Fn(&Fit) -> f64| {
         let values: Vec<f64> = fits.iter().map(of).collect();

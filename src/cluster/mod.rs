@@ -43,12 +43,16 @@ pub enum By {
     Spectral,
 }
 
-/// How well the clusters fit the classes, at all labelled nodes and at the test nodes alone.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// How well the clusters fit the classes; they are matched in each part for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
     /// At all labelled nodes, those included whose labels were learned from.
     pub all: ClusterScores,
-    /// At the test nodes, clusters matched to classes there.
+    /// At the training nodes.
+    pub train: ClusterScores,
+    /// At the validation nodes.
+    pub val: ClusterScores,
+    /// At the test nodes.
     pub test: ClusterScores,
 }
 
@@ -96,13 +100,17 @@ fn embeddings(dataset: &Dataset, split: &Split, seed: u64, session: &mut Session
 }
 
 /// Holds clusters against the classes.
-pub fn fit(dataset: &Dataset, split: &Split, clusters: &[u32]) -> Option<Fit> {
+pub fn fit(dataset: &Dataset, split: &Split, clusters: &[u32]) -> Result<Fit> {
     let labels = dataset.labels();
-    let pairs = |nodes: &mut dyn Iterator<Item = u32>| -> Vec<(u32, u32)> {
-        nodes.filter_map(|node| Some((labels.get(node as usize)?, clusters[node as usize]))).collect()
+    let scores = |nodes: &mut dyn Iterator<Item = u32>| {
+        let pair = |node: u32| Some((labels.get(node as usize)?, clusters[node as usize]));
+        ClusterScores::of(&nodes.filter_map(pair).collect::<Vec<_>>())
+            .ok_or_else(|| Error::data("a part of the split has no labelled node", "label some of them"))
     };
-    Some(Fit {
-        all: ClusterScores::of(&pairs(&mut (0..dataset.num_nodes() as u32)))?,
-        test: ClusterScores::of(&pairs(&mut split.test.iter().copied()))?,
+    Ok(Fit {
+        all: scores(&mut (0..dataset.num_nodes() as u32))?,
+        train: scores(&mut split.train.iter().copied())?,
+        val: scores(&mut split.val.iter().copied())?,
+        test: scores(&mut split.test.iter().copied())?,
     })
 }

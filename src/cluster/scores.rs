@@ -1,9 +1,9 @@
 //! Clusters held against classes: accuracy under the best matching, mutual information, adjusted Rand index.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How well clusters fit classes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClusterScores {
     /// Percent of the nodes that are right when each cluster stands for one class, matched as well as possible.
     pub accuracy: f64,
