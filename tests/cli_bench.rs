@@ -153,6 +153,8 @@ fn everything_that_is_wrong_is_said_at_once() {
     assert!(bench.fails("bench nothing").contains("smoke"));
     fs::write(bench.path("empty.toml"), SUITE.replace("seeds = [0, 1]", "seeds = []")).unwrap();
     assert!(bench.fails("bench empty.toml").contains("`seeds` is empty"));
+    fs::write(bench.path("twice.toml"), SUITE.replace("[0, 1]", "[1, 1]")).unwrap();
+    assert!(bench.fails("bench twice.toml").contains("`seeds` names 1 twice"));
     fs::write(bench.path("range.toml"), SUITE.replace("hidden = 128", "hiden = 128")).unwrap();
     assert!(bench.fails("bench range.toml").contains("did you mean `hidden`?"));
 }

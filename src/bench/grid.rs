@@ -116,26 +116,10 @@ impl Grid {
     /// Loads the data of a suite, checks everything that it names, and lays out the cells that are wanted. All that is
     /// wrong is said at once.
     pub fn new(suite: &Suite, file: &Path, only: &Only) -> Result<Self> {
-        let mut problems = Vec::new();
+        let mut problems = axes(suite);
         let contenders = contenders(suite, &mut problems);
         let strikes = strikes(suite, &mut problems);
-        if suite.clustering && (!strikes.is_empty() || suite.measure_shift) {
-            problems.push(
-                "clusterings are neither attacked nor measured: leave out `attacks` and `measure_shift`"
-                    .into(),
-            );
-        }
         let data = data(suite, &mut problems);
-        for (axis, length) in [
-            ("datasets", suite.datasets.len()),
-            ("models", suite.models.len()),
-            ("seeds", suite.seeds.len()),
-            ("splits", suite.splits.as_ref().map_or(1, Vec::len)),
-        ] {
-            if length == 0 {
-                problems.push(format!("`{axis}` is empty, so there is nothing to run"));
-            }
-        }
         let mut jobs = Vec::new();
         for (place, found) in data.iter().enumerate() {
             let contestants = contestants(suite, file, &contenders, found, &mut problems);
@@ -149,30 +133,8 @@ impl Grid {
                 }
             }
         }
-        if !problems.is_empty() {
-            let count = problems.len();
-            let all = problems.iter().map(|problem| format!("\n  - {problem}")).collect::<String>();
-            let things = if count == 1 { "1 thing is".into() } else { format!("{count} things are") };
-            return Err(Error::input(
-                file,
-                "",
-                format!("{things} wrong:{all}"),
-                "nothing was run; mend these first",
-            ));
-        }
-        for job in &mut jobs {
-            job.cells.retain(|cell| only.wants(&cell.id));
-        }
-        jobs.retain(|job| !job.cells.is_empty());
-        if jobs.is_empty() {
-            return Err(Error::input(
-                file,
-                "",
-                "no cell is left to run",
-                "let --only name values that the suite has, and give the suite clean cells or attacks",
-            ));
-        }
-        Ok(Grid { measure_shift: suite.measure_shift, data, strikes, jobs })
+        refuse(file, &problems)?;
+        Ok(Grid { measure_shift: suite.measure_shift, data, strikes, jobs: wanted(jobs, only, file)? })
     }
 
     /// Whether the course of training is kept: once per model and dataset.
@@ -186,6 +148,63 @@ impl Grid {
     pub fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.jobs.iter().flat_map(|job| &job.cells)
     }
+}
+
+/// What is wrong with the axes themselves: nothing on them, or the same twice.
+fn axes(suite: &Suite) -> Vec<String> {
+    let texts = |numbers: &[usize]| numbers.iter().map(usize::to_string).collect::<Vec<_>>();
+    let variants = suite.variants.iter().map(|variant| format!("{} of {}", variant.name, variant.model));
+    let axes = [
+        ("datasets", suite.datasets.clone(), true),
+        ("models", suite.models.clone(), true),
+        ("seeds", suite.seeds.iter().map(u64::to_string).collect(), true),
+        ("splits", texts(suite.splits.as_deref().unwrap_or_default()), suite.splits.is_some()),
+        ("variants", variants.collect(), false),
+    ];
+    let mut problems = Vec::new();
+    for (axis, values, needed) in axes {
+        if values.is_empty() && needed {
+            problems.push(format!("`{axis}` is empty, so there is nothing to run"));
+        }
+        let mut seen = BTreeSet::new();
+        problems.extend(
+            values
+                .iter()
+                .filter(|value| !seen.insert(*value))
+                .map(|value| format!("`{axis}` names {value} twice")),
+        );
+    }
+    if suite.clustering && (!suite.attacks.is_empty() || suite.measure_shift) {
+        problems.push(
+            "clusterings are neither attacked nor measured: leave out attacks and `measure_shift`".into(),
+        );
+    }
+    problems
+}
+
+fn refuse(file: &Path, problems: &[String]) -> Result<()> {
+    let things = match problems.len() {
+        0 => return Ok(()),
+        1 => "1 thing is".into(),
+        count => format!("{count} things are"),
+    };
+    let all = problems.iter().map(|problem| format!("\n  - {problem}")).collect::<String>();
+    Err(Error::input(file, "", format!("{things} wrong:{all}"), "nothing was run; mend these first"))
+}
+
+/// The jobs with the cells that are wanted.
+fn wanted(mut jobs: Vec<Job>, only: &Only, file: &Path) -> Result<Vec<Job>> {
+    jobs.iter_mut().for_each(|job| job.cells.retain(|cell| only.wants(&cell.id)));
+    jobs.retain(|job| !job.cells.is_empty());
+    if jobs.is_empty() {
+        return Err(Error::input(
+            file,
+            "",
+            "no cell is left to run",
+            "let --only name values that the suite has, and give the suite clean cells or attacks",
+        ));
+    }
+    Ok(jobs)
 }
 
 /// The models, variants of unknown ones aside.
