@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # How much metattack costs a plain GCN (16 hidden units, no skip connection) that is trained on the attacked graph: largest
 # component, a random 10/10/80 split, ten training seeds for each of SEEDS attacks. A row is GRAPH:RATE:FLIPS_PER_GRADIENT.
-# Prints a Markdown table; the loss is against the same training on the clean graph.
-# Usage: LHS_DATA=FOLDER [SEEDS="0 1 2"] benches/strength.sh [GRAPH:RATE:FLIPS…]     (default: the published rows, and
+# Prints a Markdown table; the loss is against the same training on the clean graph. MODEL=lhs takes LHS with its defaults.
+# Usage: LHS_DATA=FOLDER [SEEDS="0 1 2"] [MODEL=gcn] benches/strength.sh [GRAPH:RATE:FLIPS…]     (default: the published rows, and
 # batched attacks beside exact ones)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,12 +10,15 @@ cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- cora:0.25:1 citeseer:0.25:1 cora:0.05:1 cora:0.05:2 cora:0.05:8 chameleon:0.05:1 chameleon:0.05:auto
 cargo build --release --quiet
 lhs=$PWD/target/release/lhs
+model=${MODEL:-gcn}
+settings=()
+[ "$model" != gcn ] || settings=(--set hidden=16)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 accuracies() { # data -> one accuracy per training seed
   for seed in 0 1 2 3 4 5 6 7 8 9; do
-    "$lhs" train "$1" --model gcn --no-config --set hidden=16 --split 0 --seed $seed --no-save --quiet --json |
+    "$lhs" train "$1" --model "$model" --no-config "${settings[@]}" --split 0 --seed $seed --no-save --quiet --json |
       python3 -c 'import json, sys; print(json.load(sys.stdin)["test_accuracy_mean"])'
   done
 }
