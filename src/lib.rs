@@ -15,7 +15,7 @@
 //! | [`attacks`] | [`attacks::Attack`]: a graph in, an attacked graph and a record out, one file per attack |
 //! | [`cluster`] | clustering and link prediction on the latent structure |
 //! | [`eval`] | metrics, experiments over splits, attacks on trained models, run folders, tuning |
-//! | [`bench`] | suites: grids of data, models and attacks, run so that nothing finished is lost |
+//! | [`mod@bench`] | suites: grids of data, models and attacks, run so that nothing finished is lost |
 //! | [`report`] | results as a page that opens offline, and as tables |
 //! | [`cli`] | the command line, one file per subcommand |
 //!
