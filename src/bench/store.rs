@@ -112,11 +112,6 @@ impl Store {
         self.finished.get(key).filter(|record| record.result.is_some())
     }
 
-    /// All that was finished before.
-    pub fn all_finished(&self) -> impl Iterator<Item = &CellRecord> {
-        self.finished.values()
-    }
-
     /// What had to be mended when the folder was opened.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
