@@ -136,7 +136,7 @@ fn renumbering_the_nodes_renumbers_the_predictions() {
     order.shuffle(&mut ChaCha8Rng::seed_from_u64(1));
     let dataset = dataset(num_nodes);
     let renumbered = Dataset::new(parts(num_nodes, true, &order)).unwrap();
-    for kind in kinds() {
+    for kind in kinds().iter().filter(|kind| !kind.knows_nodes) {
         let model = fit(kind, &dataset, 0);
         let (here, there) = (predict(model.as_ref(), &dataset), predict(model.as_ref(), &renumbered));
         for (node, &to) in order.iter().enumerate() {
@@ -174,6 +174,16 @@ fn features_with_other_columns_are_refused() {
     for kind in kinds() {
         let error = fit(kind, &dataset, 0).predict(dataset.graph(), &other).unwrap_err().to_string();
         assert!(error.contains("5 feature columns") && error.contains("hint"), "{}: {error}", kind.name);
+    }
+}
+
+#[test]
+fn models_that_know_their_nodes_refuse_others() {
+    let (learned, other) = (dataset(30), dataset(33));
+    for kind in kinds().iter().filter(|kind| kind.knows_nodes) {
+        let model = fit(kind, &learned, 0);
+        let error = model.predict(other.graph(), other.features()).unwrap_err().to_string();
+        assert!(error.contains("weights for 30") && error.contains("hint"), "{}: {error}", kind.name);
     }
 }
 

@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::graph::{Graph, Labelled};
 use crate::linalg::Mat;
 use crate::models::Task;
-use crate::models::gcn::{FittedGcn, GcnConfig};
+use crate::models::architecture::{Architecture, Fitted};
+use crate::models::gcn::GcnConfig;
 use crate::training::Session;
 
 /// Width of the surrogate's hidden layer.
@@ -22,7 +23,7 @@ const HIDDEN: usize = 16;
 /// A trained network, and the nodes to be misled.
 pub(super) struct Surrogate<'a> {
     scene: &'a Scene<'a>,
-    model: FittedGcn,
+    model: Fitted<GcnConfig>,
     targets: Labelled,
 }
 

@@ -23,6 +23,7 @@ mod optimiser;
 mod var;
 
 pub use backward::{Order, gradients};
+pub(crate) use ops::sampled_product;
 pub use ops::{InfoNce, Sparse};
 pub use optimiser::{Adam, AdamConfig};
 pub use var::Var;

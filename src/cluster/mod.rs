@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
 use crate::linalg::Mat;
 use crate::linalg::random::derive;
+use crate::models::architecture::Architecture;
 use crate::models::gcn::GcnConfig;
 use crate::models::{NodeClassifier, Task};
 use crate::structure::{Learn, StructureConfig};

@@ -6,17 +6,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::architecture::{Architecture, Fitted, Sizes, kind};
 use super::mlp::{layered_parameters, layered_search};
-use super::{ModelConfig, ModelKind, NodeClassifier, Task, settings};
+use super::{ModelKind, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
-use crate::linalg::Mat;
-use crate::linalg::random::derive;
-use crate::training::{
-    Input, Network, Parameters, Session, Supervised, Tensors, TrainingConfig, dropout_before, probabilities,
-    train,
-};
+use crate::training::{Input, Parameters, Session, TrainingConfig, dropout_before};
 
 /// Settings of the graph convolution network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,107 +42,64 @@ impl Default for GcnConfig {
     }
 }
 
-/// A graph convolution network that has learned.
-#[derive(Clone, Debug)]
-pub struct FittedGcn {
-    config: GcnConfig,
-    parameters: Parameters,
-}
-
-impl GcnConfig {
-    fn network(&self, propagation: Sparse, features: &Features) -> Convolutions<'_> {
-        let input = if self.normalise_features {
-            Input::new(&normalise::row_normalised(features))
-        } else {
-            Input::new(features)
-        };
-        Convolutions { config: self, input, propagation }
-    }
-
-    /// Learns, and keeps the type: attacks look inside.
-    pub(crate) fn learn(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedGcn> {
-        self.validate()?;
-        let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
-        let network = self.network(propagation(task.graph), task.features);
-        let objective = Supervised::on(&network, &task.train, &task.val);
-        train("classifier", &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
-        Ok(FittedGcn { config: self.clone(), parameters })
-    }
-
-    fn parameters(&self, input: usize, classes: usize, seed: u64) -> Parameters {
-        layered_parameters(input, self.hidden, classes, self.layers, seed)
-    }
-}
-
-impl ModelConfig for GcnConfig {
-    fn validate(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::at_least_one("layers", self.layers)?;
-        settings::share_below_one("dropout", self.dropout)?;
-        self.training.validate("training")
-    }
-
-    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
-        Ok(Box::new(self.learn(task, seed, session)?))
-    }
-}
-
-/// `D^-1/2 (A + I) D^-1/2`.
-fn propagation(graph: &Graph) -> Sparse {
-    Sparse::constant(&normalise::symmetric_with_self_loops(&graph.to_undirected()))
-}
-
-impl FittedGcn {
-    /// Class scores `[n,C]` over any propagation, which gradients may flow into.
-    pub(crate) fn scores_over(&self, propagation: Sparse, features: &Features) -> Var {
-        self.config.network(propagation, features).scores(&self.parameters.constants(), None)
-    }
-}
-
-impl NodeClassifier for FittedGcn {
-    fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
-        settings::same_columns(features, self.parameters.shape(0).0)?;
-        Ok(probabilities(&self.config.network(propagation(graph), features), &self.parameters.constants()))
-    }
-
-    fn tensors(&self) -> Tensors {
-        self.parameters.tensors()
-    }
-}
-
-struct Convolutions<'a> {
-    config: &'a GcnConfig,
+/// A graph as the network reads it.
+pub struct Reading {
     input: Input,
     propagation: Sparse,
 }
 
-impl Network for Convolutions<'_> {
-    fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let (rate, seed) = dropout_before(0, self.config.dropout, dropout_seed);
-        let transformed = self.input.dropout(rate, seed).matmul(&parameters[0]);
-        let mut hidden = self.propagation.matmul(&transformed).add_row(&parameters[1]);
-        for layer in 1..self.config.layers {
-            let (rate, seed) = dropout_before(layer, self.config.dropout, dropout_seed);
+impl Architecture for GcnConfig {
+    type Reading = Reading;
+
+    fn check(&self) -> Result<()> {
+        settings::at_least_one("hidden", self.hidden)?;
+        settings::at_least_one("layers", self.layers)?;
+        settings::share_below_one("dropout", self.dropout)
+    }
+
+    fn training(&self) -> &TrainingConfig {
+        &self.training
+    }
+
+    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
+        layered_parameters(sizes.features, self.hidden, sizes.classes, self.layers, seed)
+    }
+
+    fn read(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Reading> {
+        let propagation = normalise::symmetric_with_self_loops(&graph.to_undirected());
+        Ok(self.over(Sparse::constant(&propagation), features))
+    }
+
+    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let (rate, seed) = dropout_before(0, self.dropout, dropout_seed);
+        let transformed = reading.input.dropout(rate, seed).matmul(&parameters[0]);
+        let mut hidden = reading.propagation.matmul(&transformed).add_row(&parameters[1]);
+        for layer in 1..self.layers {
+            let (rate, seed) = dropout_before(layer, self.dropout, dropout_seed);
             let (weight, bias) = (&parameters[2 * layer], &parameters[2 * layer + 1]);
             let transformed = hidden.relu().dropout(rate, seed).matmul(weight);
-            hidden = self.propagation.matmul(&transformed).add_row(bias);
+            hidden = reading.propagation.matmul(&transformed).add_row(bias);
         }
         hidden // [n, classes]
     }
 }
 
+impl GcnConfig {
+    fn over(&self, propagation: Sparse, features: &Features) -> Reading {
+        Reading { input: Input::scaled(features, self.normalise_features), propagation }
+    }
+}
+
+impl Fitted<GcnConfig> {
+    /// Class scores `[n,C]` over any propagation, which gradients may flow into.
+    pub(crate) fn scores_over(&self, propagation: Sparse, features: &Features) -> Var {
+        let reading = self.architecture.over(propagation, features);
+        self.architecture.scores(&reading, &self.parameters.constants(), None)
+    }
+}
+
 /// The graph convolution network in the list of models.
-pub const KIND: ModelKind = ModelKind {
-    name: "gcn",
-    summary: "graph convolution network (Kipf and Welling 2017)",
-    defaults: settings::defaults::<GcnConfig>,
-    build: settings::build::<GcnConfig>,
-    load: |table, tensors| {
-        let config: GcnConfig = settings::read(table)?;
-        let (input, classes) = settings::ends(tensors, config.layers)?;
-        let mut parameters = config.parameters(input, classes, 0);
-        parameters.restore(tensors)?;
-        Ok(Box::new(FittedGcn { config, parameters }))
-    },
-    search: || layered_search([32, 64, 128, 256]),
-};
+pub const KIND: ModelKind =
+    kind::<GcnConfig>("gcn", "graph convolution network (Kipf and Welling 2017)", || {
+        layered_search([32, 64, 128, 256])
+    });

@@ -163,4 +163,5 @@ pub const KIND: ModelKind = ModelKind {
         Ok(Box::new(FittedMlp { config, parameters }))
     },
     search: || layered_search([64, 128, 256]),
+    knows_nodes: false,
 };

@@ -4,9 +4,11 @@
 //! validation labels only, and returns a separate fitted type. `predict` takes the graph explicitly, so
 //! whether a model is attacked before training (poisoning) or after it (evasion) can be read off the call.
 
+pub mod architecture;
 pub mod gcn;
 pub mod lhs;
 pub mod mlp;
+pub mod parts;
 mod registry;
 mod settings;
 mod task;

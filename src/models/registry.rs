@@ -20,6 +20,8 @@ pub struct ModelKind {
     pub load: fn(&Table, &Tensors) -> Result<Box<dyn NodeClassifier>>,
     /// What `lhs tune` searches.
     pub search: fn() -> Vec<(&'static str, SearchSpace)>,
+    /// Whether it has weights for each node, and so predicts only on graphs of the nodes that it learned from.
+    pub knows_nodes: bool,
 }
 
 /// The values that a setting may take in a search.

@@ -6,7 +6,7 @@ use toml::Table;
 
 use super::{ModelConfig, SearchSpace};
 use crate::error::{Error, Result};
-use crate::graph::Features;
+use crate::graph::{Features, Graph};
 use crate::training::Tensors;
 
 /// The defaults of a config as a table.
@@ -59,6 +59,18 @@ pub(super) fn same_columns(features: &Features, learned: usize) -> Result<()> {
     Err(Error::data(
         format!("the data has {} feature columns, the model was trained on {learned}", features.dim()),
         "predict on data with the same feature columns in the same order",
+    ))
+}
+
+/// Refuses a graph with another number of nodes than a model that has weights for each.
+pub(super) fn same_nodes(graph: &Graph, learned: usize) -> Result<()> {
+    if graph.num_nodes() == learned {
+        return Ok(());
+    }
+    Err(Error::data(
+        format!("the graph has {} nodes, the model has weights for {learned}", graph.num_nodes()),
+        "predict on the nodes that it was trained on, in the same order, or train a model that takes new nodes, \
+         such as lhs",
     ))
 }
 

@@ -1,7 +1,7 @@
 //! Features as the first layer of a network sees them.
 
 use crate::autograd::{Sparse, Var};
-use crate::graph::Features;
+use crate::graph::{Features, normalise};
 
 /// Features on the tape, dense or sparse.
 #[derive(Clone, Debug)]
@@ -19,6 +19,11 @@ impl Input {
             Features::Dense(mat) => Input::Dense(Var::constant(mat.clone())),
             Features::Sparse(mat) => Input::Sparse(Sparse::constant(mat)),
         }
+    }
+
+    /// Features as constants, every row scaled to sum 1 if asked.
+    pub fn scaled(features: &Features, rows_to_one: bool) -> Self {
+        if rows_to_one { Self::new(&normalise::row_normalised(features)) } else { Self::new(features) }
     }
 
     /// Drops a share of the (non-zero) entries.

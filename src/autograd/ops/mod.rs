@@ -13,3 +13,4 @@ mod sparse;
 
 pub use info_nce::InfoNce;
 pub use sparse::Sparse;
+pub(crate) use sparse::sampled_product;

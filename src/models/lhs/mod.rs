@@ -291,4 +291,5 @@ pub const KIND: ModelKind = ModelKind {
             ("training.weight_decay", SearchSpace::LogUniform(1e-5, 1e-1)),
         ]
     },
+    knows_nodes: false,
 };

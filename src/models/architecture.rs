@@ -1,0 +1,167 @@
+//! Models that are one network, trained on cross-entropy at the training nodes: everything that they share.
+//!
+//! A file of such a model says what its settings are ([`Architecture::check`]), what it learns
+//! ([`Architecture::parameters`]), what it reads of a graph ([`Architecture::read`]) and how class scores come of
+//! that ([`Architecture::scores`]). Fitting, predicting, saving and loading are here, once.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use toml::Table;
+
+use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
+use crate::autograd::Var;
+use crate::error::{Error, Result};
+use crate::graph::{Features, Graph};
+use crate::linalg::Mat;
+use crate::linalg::random::derive;
+use crate::training::{
+    Network, Parameters, Session, Supervised, Tensors, TrainingConfig, probabilities, train,
+};
+
+/// The numbers that the shapes of a network's parameters follow from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Feature columns.
+    pub features: usize,
+    /// Classes.
+    pub classes: usize,
+    /// Nodes of the graph that was learned on, for networks with weights for each node.
+    pub nodes: usize,
+}
+
+/// The settings of a model that is one network.
+pub trait Architecture: Clone + Default + Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// What the network reads of a graph and its features, on the tape: made once per fit or prediction.
+    type Reading;
+
+    /// Whether the network has weights for each node: then it predicts only on graphs of the same nodes, in the
+    /// same order.
+    const KNOWS_NODES: bool = false;
+
+    /// Checks the ranges of the settings.
+    fn check(&self) -> Result<()>;
+
+    /// How the network is trained.
+    fn training(&self) -> &TrainingConfig;
+
+    /// Fresh parameters, in the order in which [`Architecture::scores`] takes them.
+    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters;
+
+    /// Reads a graph. What is costly and needs no labels goes through [`Session::shared`].
+    fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Self::Reading>;
+
+    /// Class scores before the softmax, `[n, classes]`; `dropout_seed` is `None` when predicting.
+    fn scores(&self, reading: &Self::Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var;
+
+    /// A term added to the cross-entropy while training.
+    fn extra_loss(
+        &self,
+        _reading: &Self::Reading,
+        _parameters: &[Var],
+        _scores: &Var,
+        _seed: u64,
+    ) -> Option<Var> {
+        None
+    }
+
+    /// Learns, and keeps the type.
+    fn learn(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Fitted<Self>> {
+        self.validate()?;
+        let sizes =
+            Sizes { features: task.features.dim(), classes: task.num_classes, nodes: task.graph.num_nodes() };
+        let mut parameters = self.parameters(sizes, seed);
+        let network = Net { architecture: self, reading: self.read(task.graph, task.features, session)? };
+        let objective = Supervised::on(&network, &task.train, &task.val);
+        train("classifier", &objective, &mut parameters, self.training(), derive(seed, &[1]), session)?;
+        Ok(Fitted { architecture: self.clone(), sizes, parameters })
+    }
+}
+
+/// A network that has learned.
+#[derive(Clone, Debug)]
+pub struct Fitted<A> {
+    pub(super) architecture: A,
+    sizes: Sizes,
+    pub(super) parameters: Parameters,
+}
+
+impl<A: Architecture> ModelConfig for A {
+    fn validate(&self) -> Result<()> {
+        self.check()?;
+        self.training().validate("training")
+    }
+
+    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
+        Ok(Box::new(self.learn(task, seed, session)?))
+    }
+}
+
+impl<A: Architecture> NodeClassifier for Fitted<A> {
+    fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
+        settings::same_columns(features, self.sizes.features)?;
+        if A::KNOWS_NODES {
+            settings::same_nodes(graph, self.sizes.nodes)?;
+        }
+        let reading = self.architecture.read(graph, features, &mut Session::default())?;
+        let network = Net { architecture: &self.architecture, reading };
+        Ok(probabilities(&network, &self.parameters.constants()))
+    }
+
+    fn tensors(&self) -> Tensors {
+        let Sizes { features, classes, nodes } = self.sizes;
+        let mut tensors = self.parameters.tensors();
+        // Exact: a graph with 2^24 columns or nodes does not fit into memory here.
+        let sizes = [features, classes, nodes].map(|size| size as f32);
+        tensors.insert(SIZES.into(), Mat::from_slice(1, 3, &sizes));
+        tensors
+    }
+}
+
+/// The tensor that holds [`Sizes`].
+const SIZES: &str = "sizes";
+
+struct Net<'a, A: Architecture> {
+    architecture: &'a A,
+    reading: A::Reading,
+}
+
+impl<A: Architecture> Network for Net<'_, A> {
+    fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        self.architecture.scores(&self.reading, parameters, dropout_seed)
+    }
+
+    fn extra_loss(&self, parameters: &[Var], scores: &Var, seed: u64) -> Option<Var> {
+        self.architecture.extra_loss(&self.reading, parameters, scores, seed)
+    }
+}
+
+/// An architecture in the list of models.
+pub(super) const fn kind<A: Architecture>(
+    name: &'static str,
+    summary: &'static str,
+    search: fn() -> Vec<(&'static str, SearchSpace)>,
+) -> ModelKind {
+    ModelKind {
+        name,
+        summary,
+        defaults: settings::defaults::<A>,
+        build: settings::build::<A>,
+        load: load::<A>,
+        search,
+        knows_nodes: A::KNOWS_NODES,
+    }
+}
+
+fn load<A: Architecture>(table: &Table, tensors: &Tensors) -> Result<Box<dyn NodeClassifier>> {
+    let architecture: A = settings::read(table)?;
+    let Some(&[features, classes, nodes]) = tensors.get(SIZES).map(Mat::as_slice) else {
+        return Err(Error::data(
+            format!("the weights have no tensor `{SIZES}`"),
+            "they belong to another model",
+        ));
+    };
+    let sizes = Sizes { features: features as usize, classes: classes as usize, nodes: nodes as usize };
+    let mut parameters = architecture.parameters(sizes, 0);
+    parameters.restore(tensors)?;
+    Ok(Box::new(Fitted { architecture, sizes, parameters }))
+}

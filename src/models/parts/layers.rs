@@ -1,0 +1,86 @@
+//! Parameters made and taken in one order, and the dense layer.
+
+use rand_chacha::ChaCha8Rng;
+
+use crate::autograd::Var;
+use crate::linalg::Mat;
+use crate::linalg::random::{generator, glorot};
+use crate::training::{Input, Parameters};
+
+/// Makes fresh parameters, one after the other.
+pub struct Make {
+    rng: ChaCha8Rng,
+    parameters: Parameters,
+}
+
+impl Make {
+    /// Everything random comes from `seed`.
+    pub fn new(seed: u64) -> Self {
+        Make { rng: generator(seed, 0), parameters: Parameters::default() }
+    }
+
+    /// A weight `[from, to]`, `NAME.weight`, and a bias `[1, to]`, `NAME.bias`: taken by [`Take::linear`].
+    pub fn linear(&mut self, name: &str, from: usize, to: usize) {
+        self.weight(&format!("{name}.weight"), from, to);
+        self.free(&format!("{name}.bias"), Mat::zeros(1, to));
+    }
+
+    /// A weight `[from, to]`, which weight decay pulls on.
+    pub fn weight(&mut self, name: &str, from: usize, to: usize) {
+        self.parameters.weight(name, glorot(&mut self.rng, from, to));
+    }
+
+    /// Anything that weight decay leaves alone, such as a bias or a share.
+    pub fn free(&mut self, name: &str, value: Mat) {
+        self.parameters.bias(name, value);
+    }
+
+    /// All that was made.
+    pub fn done(self) -> Parameters {
+        self.parameters
+    }
+}
+
+/// Takes parameters in the order in which they were made.
+pub struct Take<'a>(std::slice::Iter<'a, Var>);
+
+impl<'a> Take<'a> {
+    /// Starts with the first.
+    pub fn from(parameters: &'a [Var]) -> Self {
+        Take(parameters.iter())
+    }
+
+    /// The next parameter.
+    ///
+    /// # Panics
+    /// If there is none: `scores` then takes other parameters than `parameters` made.
+    pub fn one(&mut self) -> &'a Var {
+        self.0.next().expect("as many parameters are taken as were made")
+    }
+
+    /// `x W + b`: `[n, from] -> [n, to]`.
+    pub fn linear(&mut self, x: &Var) -> Var {
+        x.matmul(self.one()).add_row(self.one())
+    }
+
+    /// `x W + b` of the features.
+    pub fn linear_of(&mut self, x: &Input) -> Var {
+        x.matmul(self.one()).add_row(self.one())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_taken_as_they_were_made() {
+        let mut make = Make::new(1);
+        make.linear("a", 2, 3);
+        make.free("share", Mat::full(1, 1, 0.5));
+        let parameters = make.done().constants();
+        let mut take = Take::from(&parameters);
+        assert_eq!(take.linear(&Var::constant(Mat::full(4, 2, 1.0))).shape(), (4, 3));
+        assert_eq!(take.one().scalar(), 0.5);
+    }
+}
