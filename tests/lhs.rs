@@ -54,6 +54,51 @@ fn nodes_that_did_not_exist_in_training_are_classified() {
     assert!(new > old - 0.15, "{new} at new nodes, {old} at old ones");
 }
 
+/// The dataset after somebody who knows the training labels joined the training nodes of each class to nodes of no
+/// other use.
+fn tampered(dataset: &Dataset) -> Dataset {
+    let train = &dataset.splits()[0].train;
+    let marks: Vec<u32> = dataset.splits()[0].test.iter().copied().take(40).collect();
+    let edges: Vec<(u32, u32)> = train
+        .iter()
+        .enumerate()
+        .flat_map(|(place, &node)| {
+            let class = dataset.labels().get(node as usize).unwrap() as usize;
+            let few = marks.len() / dataset.num_classes();
+            (0..6).map({
+                let marks = &marks;
+                move |step| (node, marks[class * few + (place + step) % few])
+            })
+        })
+        .chain(dataset.graph().edges())
+        .filter(|(a, b)| a != b)
+        .collect();
+    let (graph, _) = Graph::from_edges(dataset.num_nodes(), &edges).unwrap();
+    dataset.clone().with_graph(graph).unwrap()
+}
+
+#[test]
+fn tampering_at_training_nodes_is_noticed_and_said() {
+    let clean = heterophilic(700);
+    let said = |dataset: &Dataset| {
+        fit(&quick(), dataset).remarks().into_iter().find(|remark| remark.contains("tampered with"))
+    };
+    assert_eq!(said(&clean), None);
+    assert!(said(&tampered(&clean)).is_some());
+}
+
+#[test]
+fn an_edge_that_is_left_out_changes_nothing() {
+    let dataset = heterophilic(200);
+    let config = LhsConfig { least_support: Auto::Given(1e6), ..quick() };
+    let without = dataset.clone().with_graph(Graph::from_edges(200, &[]).unwrap().0).unwrap();
+    let model = fit(&config, &dataset);
+    let predict = |data: &Dataset| model.predict(data.graph(), data.features()).unwrap();
+    assert_eq!(predict(&dataset), predict(&without), "no edge has that much support");
+    let plain = fit(&LhsConfig { least_support: Auto::Given(0.0), ..quick() }, &without);
+    assert_eq!(predict(&dataset), plain.predict(without.graph(), without.features()).unwrap());
+}
+
 #[test]
 fn every_switch_of_an_ablation_trains() {
     let dataset = heterophilic(200);
@@ -82,6 +127,7 @@ fn every_switch_of_an_ablation_trains() {
         "channel_dropout = 0.0",
         "members = 1",
         "members = 2",
+        "least_support = 0.5",
     ];
     for switch in switches {
         let mut settings = toml::Table::try_from(quick()).unwrap();

@@ -9,6 +9,7 @@ pub mod normalise;
 pub mod rings;
 mod split;
 pub mod summary;
+pub mod support;
 pub mod synth;
 mod topology;
 

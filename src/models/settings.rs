@@ -40,6 +40,13 @@ pub(super) fn at_least_one(key: &str, value: usize) -> Result<()> {
     Err(Error::setting(key, format!("{value} is out of range"), "choose 1 or more"))
 }
 
+pub(super) fn not_negative(key: &str, value: f32) -> Result<()> {
+    if value >= 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(Error::setting(key, format!("{value} is out of range"), "choose 0 or a positive number"))
+}
+
 pub(super) fn share_below_one(key: &str, value: f32) -> Result<()> {
     if (0.0..1.0).contains(&value) {
         return Ok(());

@@ -209,6 +209,11 @@ impl StructureConfig {
         Ok(Round { parts: (0..self.refiner.folds).map(one).collect::<Result<_>>()? })
     }
 
+    /// One unit row per node and view of the training graph.
+    pub fn inputs(&self, learn: &Learn<'_>, session: &mut Session<'_>) -> Result<Arc<Inputs>> {
+        Ok(Arc::clone(&self.views(learn, session)?.1))
+    }
+
     /// Both views of the training graph.
     fn views(&self, learn: &Learn<'_>, session: &mut Session<'_>) -> Result<Arc<(Arc<Bases>, Arc<Inputs>)>> {
         session.shared(

@@ -5,18 +5,23 @@
 //! On another graph the structure is found again, by what was learned, before the encoder reads it.
 
 pub mod encoder;
+pub mod tampering;
 pub mod trust;
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
 use crate::error::{Error, Result};
+use crate::graph::support::supported;
 use crate::graph::{Features, Graph};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
 use crate::structure::{FittedStructure, Learn, Structure, StructureConfig};
 use crate::training::{Auto, Parameters, Session, Supervised, Tensors, TrainingConfig, probabilities, train};
 use encoder::{Channels, Encoder, ReconstructionConfig};
+use tampering::Tampering;
 use trust::{Doors, Fixed, Trust};
 
 /// Up to this many nodes, several members are worth their time.
@@ -41,6 +46,9 @@ pub struct LhsConfig {
     pub given_hops: Auto<usize>,
     /// Whether the encoder reads adjacency profiles: `true`, `false` or `auto`.
     pub profile: Auto<bool>,
+    /// Given edges with less support (paths of three around them) than this are left out, 0 or above, or `auto`: none,
+    /// unless the edges of the training nodes look tampered with.
+    pub least_support: Auto<f32>,
     /// Share of the inputs dropped while training, 0..1.
     pub input_dropout: f32,
     /// Share of the codes dropped while training, 0..1.
@@ -67,6 +75,7 @@ impl Default for LhsConfig {
             latent_hops: Auto::CHOOSE,
             given_hops: Auto::CHOOSE,
             profile: Auto::CHOOSE,
+            least_support: Auto::CHOOSE,
             input_dropout: 0.5,
             dropout: 0.6,
             channel_dropout: 0.2,
@@ -82,8 +91,9 @@ impl Default for LhsConfig {
 #[derive(Clone, Debug)]
 pub struct FittedLhs {
     config: LhsConfig,
+    tampering: Tampering,
     structure: FittedStructure,
-    /// The training graph and its structure, which need not be found again.
+    /// The training graph, without the edges left out, and its structure, which need not be found again.
     seen: Option<(Graph, Structure)>,
     trust: Trust,
     channels: Channels,
@@ -132,6 +142,7 @@ impl ModelConfig for LhsConfig {
         settings::at_least_one("hidden", self.hidden)?;
         settings::at_least_one("layers", self.layers)?;
         settings::at_least_one("members", self.members.given().unwrap_or(1))?;
+        settings::not_negative("least_support", self.least_support.given().unwrap_or(0.0))?;
         settings::share_below_one("input_dropout", self.input_dropout)?;
         settings::share_below_one("dropout", self.dropout)?;
         settings::share_below_one("channel_dropout", self.channel_dropout)?;
@@ -142,13 +153,44 @@ impl ModelConfig for LhsConfig {
 
     fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
         self.validate()?;
-        let learn = Learn {
+        let tampering = self.tampering(task, session)?;
+        let graph = without_unsupported(task.graph, tampering.least_support)?;
+        let trimmed = matches!(graph, Cow::Owned(_));
+        let task = Task { graph: &graph, ..task.clone() };
+        // What fits share belongs to the graph with all its edges.
+        let memo = if trimmed { session.memo.take() } else { None };
+        let fitted = self.learn(&task, tampering, seed, session);
+        session.memo = memo.or(session.memo);
+        Ok(Box::new(fitted?))
+    }
+}
+
+impl LhsConfig {
+    fn tampering(&self, task: &Task<'_>, session: &mut Session<'_>) -> Result<Tampering> {
+        if let Some(least) = self.least_support.given() {
+            return Ok(Tampering::given(least));
+        }
+        let inputs = self.structure.inputs(&self.learning(task), session)?;
+        Tampering::look(self, task, &inputs.profiles)
+    }
+
+    fn learning<'a>(&self, task: &'a Task<'_>) -> Learn<'a> {
+        Learn {
             graph: task.graph,
             features: task.features,
             labelled: &task.train,
             num_classes: task.num_classes,
-        };
-        let (fitted, structure) = self.structure.fit(&learn, derive(seed, &[2]), session)?;
+        }
+    }
+
+    fn learn(
+        &self,
+        task: &Task<'_>,
+        tampering: Tampering,
+        seed: u64,
+        session: &mut Session<'_>,
+    ) -> Result<FittedLhs> {
+        let (fitted, structure) = self.structure.fit(&self.learning(task), derive(seed, &[2]), session)?;
         // What the structure needed is of other sizes than what the encoder will need.
         release_buffers();
         let trust = Trust::measure(task.graph, &structure, &task.train, task.num_classes);
@@ -163,21 +205,32 @@ impl ModelConfig for LhsConfig {
             Ok(parameters)
         };
         let members = (0..self.num_members(task.graph)).map(&mut member).collect::<Result<_>>()?;
-        Ok(Box::new(FittedLhs {
+        Ok(FittedLhs {
             config: self.clone(),
+            tampering,
             structure: fitted,
             seen: Some((task.graph.clone(), structure)),
             trust,
             channels,
             members,
-        }))
+        })
+    }
+}
+
+/// A graph without the edges that have less support than `least`; 0 keeps all.
+fn without_unsupported(graph: &Graph, least: f32) -> Result<Cow<'_, Graph>> {
+    if least > 0.0 {
+        supported(&graph.to_undirected(), least).map(Cow::Owned)
+    } else {
+        Ok(Cow::Borrowed(graph))
     }
 }
 
 impl NodeClassifier for FittedLhs {
     fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
-        let structure = self.structure_of(graph, features)?;
-        let network = Encoder::new(&self.config, self.channels, graph, features, &structure);
+        let graph = without_unsupported(graph, self.tampering.least_support)?;
+        let structure = self.structure_of(&graph, features)?;
+        let network = Encoder::new(&self.config, self.channels, &graph, features, &structure);
         let scale = 1.0 / self.members.len() as f32;
         let mut mean = Mat::zeros(graph.num_nodes(), self.num_classes());
         for member in &self.members {
@@ -192,6 +245,7 @@ impl NodeClassifier for FittedLhs {
         let mut tensors = self.structure.tensors();
         tensors.insert("hops".into(), Mat::from_slice(1, 2, &[latent_hops as f32, given_hops as f32]));
         tensors.insert("trust".into(), Mat::column(&self.trust.0));
+        tensors.insert("tampering".into(), Mat::column(&self.tampering.to_numbers()));
         for (number, member) in (1..).zip(&self.members) {
             let encoder = member.tensors().into_iter();
             tensors.extend(encoder.map(|(name, value)| (format!("encoder.{number}.{name}"), value)));
@@ -201,6 +255,7 @@ impl NodeClassifier for FittedLhs {
 
     fn remarks(&self) -> Vec<String> {
         let mut remarks = self.structure.choices().in_words();
+        remarks.extend(self.tampering.in_words());
         let (_, chosen) = self.config.doors(self.channels.features, &self.trust);
         let Channels { profile, latent_hops, given_hops, .. } = self.channels;
         remarks.push(format!(
@@ -214,11 +269,13 @@ impl NodeClassifier for FittedLhs {
     }
 
     fn structure(&self, graph: &Graph, features: &Features) -> Result<Option<Structure>> {
-        self.structure_of(graph, features).map(Some)
+        let graph = without_unsupported(graph, self.tampering.least_support)?;
+        self.structure_of(&graph, features).map(Some)
     }
 }
 
 impl FittedLhs {
+    /// The structure of a graph from which the edges to leave out are gone.
     fn structure_of(&self, graph: &Graph, features: &Features) -> Result<Structure> {
         settings::same_columns(features, self.channels.features)?;
         match &self.seen {
@@ -246,6 +303,7 @@ impl FittedLhs {
         let numbers = |name: &str| tensors.get(name).map(Mat::as_slice).ok_or_else(damaged);
         let [latent_hops, given_hops] = *numbers("hops")? else { return Err(damaged()) };
         let trust = Trust(numbers("trust")?.try_into().map_err(|_| damaged())?);
+        let tampering = Tampering::from_numbers(numbers("tampering")?.try_into().map_err(|_| damaged())?);
         let rows = |channel: &str| first.get(&encoder::weight_name(channel, 0)).map_or(0, Mat::rows);
         let channels = Channels {
             features: rows("features"),
@@ -263,7 +321,7 @@ impl FittedLhs {
         let count =
             (1..).take_while(|number| tensors.contains_key(&format!("encoder.{number}.head.bias"))).count();
         let members = (1..=count).map(member).collect::<Result<_>>()?;
-        Ok(FittedLhs { config, structure, seen: None, trust, channels, members })
+        Ok(FittedLhs { config, tampering, structure, seen: None, trust, channels, members })
     }
 }
 

@@ -123,16 +123,15 @@ fn leading_columns(parts: &[&Mat]) -> Mat {
     Mat::side_by_side(&parts.iter().map(cut).collect::<Vec<_>>())
 }
 
+/// One column per class, 1 where it is the row's.
+pub(super) fn class_targets(classes: &[u32], num_classes: usize) -> Mat {
+    let own = |row: usize, class: usize| f32::from(u8::from(classes[row] as usize == class));
+    Mat::from_fn(classes.len(), num_classes, own)
+}
+
 /// Share of the rows whose class the ridge classifier of all other rows finds.
-fn leave_one_out_accuracy(rows: &Mat, classes: &[u32], num_classes: usize) -> f32 {
-    let targets =
-        Mat::from_fn(
-            rows.rows(),
-            num_classes,
-            |row, class| {
-                if classes[row] as usize == class { 1.0 } else { 0.0 }
-            },
-        );
+pub(super) fn leave_one_out_accuracy(rows: &Mat, classes: &[u32], num_classes: usize) -> f32 {
+    let targets = class_targets(classes, num_classes);
     let ridge = Ridge::new(rows, PENALTY);
     let (fitted, leverage) = (ridge.apply_hat(&targets), ridge.hat_diagonal());
     // Dividing by 1 - h changes no argmax.
