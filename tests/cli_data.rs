@@ -101,6 +101,16 @@ fn inspect_shows_a_graph_seen_for_the_first_time() {
 }
 
 #[test]
+fn edges_can_come_from_another_table() {
+    let folder = two_components(FAIR);
+    fs::write(folder.path().join("other.csv"), "b,a\nx,a\na,b\n").unwrap();
+    let json = data(folder.path(), "inspect g --edges other.csv --directed --json").succeeds().json();
+    assert_eq!((&json["nodes"], &json["edges"], &json["directed"]), (&8.into(), &3.into(), &true.into()));
+    fs::write(folder.path().join("strange.csv"), "b,a\nnobody,a\n").unwrap();
+    data(folder.path(), "inspect g --edges strange.csv").refuses("strange.csv: 1 nodes here are not in g");
+}
+
+#[test]
 fn inspect_refuses_with_file_line_and_remedy() {
     let folder = folder(&[("bad/edges.csv", "0,1\n1,2,3\n"), ("notes.txt", "hello")]);
     data(folder.path(), "inspect bad")

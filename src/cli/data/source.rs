@@ -12,9 +12,9 @@ use crate::io::{self, LoadOptions};
 pub struct SourceArgs {
     /// An .npz file, a folder of tables (edges.csv, features.csv, labels.csv, splits.csv), a table of edges,
     /// a Geom-GCN folder, a Planetoid prefix, or the name of a fetched graph
-    #[arg(value_name = "DATA", required_unless_present = "edges", conflicts_with = "edges")]
+    #[arg(value_name = "DATA", required_unless_present = "edges")]
     data: Option<PathBuf>,
-    /// Table of edges: source,target and optionally weight
+    /// Table of edges: source,target and optionally weight; beside DATA, in place of its edges
     #[arg(long, value_name = "FILE")]
     edges: Option<PathBuf>,
     /// Table of features: node,f1,f2,… or node,column,value
@@ -36,7 +36,8 @@ impl SourceArgs {
     pub fn load(&self) -> Result<Dataset> {
         let options = LoadOptions { directed: self.directed };
         match (&self.data, &self.edges) {
-            (Some(data), _) => io::load(data, &options),
+            (Some(data), None) => io::load(data, &options),
+            (Some(data), Some(edges)) => tables::with_edges(io::load(data, &options)?, edges, &options),
             (None, Some(edges)) => {
                 let files = TableFiles {
                     edges: edges.clone(),

@@ -97,6 +97,25 @@ pub fn read_files(files: &TableFiles, options: &LoadOptions) -> Result<Dataset> 
     Dataset::new(parts).map_err(|error| error.in_file(files.splits.as_deref().unwrap_or(&files.edges)))
 }
 
+/// A dataset with the edges of a table instead of its own; the table names the nodes as the dataset does.
+pub fn with_edges(dataset: Dataset, path: &Path, options: &LoadOptions) -> Result<Dataset> {
+    let mut ids = Ids::default();
+    for node in 0..dataset.num_nodes() {
+        ids.number(&dataset.node_id(node))?;
+    }
+    let edges::Edges { pairs, weights } = edges::read(path, &mut ids)?;
+    if ids.len() > dataset.num_nodes() {
+        return Err(Error::data(
+            format!("{} nodes here are not in {}", ids.len() - dataset.num_nodes(), dataset.name()),
+            "name the nodes as in the dataset, from 0 if it has no names",
+        )
+        .in_file(path));
+    }
+    let (graph, _) = Graph::build(dataset.num_nodes(), &pairs, weights.as_deref(), options.directed)
+        .map_err(|error| error.in_file(path))?;
+    dataset.with_graph(graph)
+}
+
 fn build(
     edges: edges::Edges,
     order: &Order,
