@@ -30,6 +30,14 @@ impl Make {
         self.parameters.weight(name, glorot(&mut self.rng, from, to));
     }
 
+    /// A weight `[from, to]`, `NAME.weight`, and a bias `[1, to]`, `NAME.bias`, that is not zero to begin with: for rows
+    /// that are scaled to length 1 afterwards, since a zero row has no direction.
+    pub fn directed(&mut self, name: &str, from: usize, to: usize) {
+        self.weight(&format!("{name}.weight"), from, to);
+        let bias = glorot(&mut self.rng, 1, to);
+        self.free(&format!("{name}.bias"), bias);
+    }
+
     /// Anything that weight decay leaves alone, such as a bias or a share.
     pub fn free(&mut self, name: &str, value: Mat) {
         self.parameters.bias(name, value);
