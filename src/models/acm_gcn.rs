@@ -14,7 +14,7 @@ use super::{ModelKind, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
-use crate::training::{Input, Parameters, Session, TrainingConfig};
+use crate::training::{Auto, Input, Parameters, Session, TrainingConfig};
 
 const CHANNELS: [&str; 3] = ["low", "high", "identity"];
 
@@ -41,7 +41,11 @@ impl Default for AcmGcnConfig {
             layers: 2,
             dropout: 0.5,
             normalise_features: true,
-            training: TrainingConfig::default(),
+            training: TrainingConfig {
+                learning_rate: 0.05,
+                weight_decay: Auto::Given(1e-4),
+                ..TrainingConfig::default()
+            },
         }
     }
 }

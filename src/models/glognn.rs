@@ -56,8 +56,8 @@ impl Default for GloGnnConfig {
             kept: 0.0,
             shrinkage: 0.0,
             edge_pull: 1.0,
-            dropout: 0.0,
-            normalise_features: true,
+            dropout: 0.5,
+            normalise_features: false,
             training: TrainingConfig { weight_decay: Auto::Given(5e-5), ..TrainingConfig::default() },
         }
     }

@@ -38,7 +38,7 @@ impl Default for LinkxConfig {
             hidden: 64,
             layers: 2,
             dropout: 0.5,
-            normalise_features: true,
+            normalise_features: false,
             training: TrainingConfig::default(),
         }
     }

@@ -14,7 +14,7 @@ use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::Mat;
-use crate::training::{Auto, Input, Parameters, Session, TrainingConfig};
+use crate::training::{Input, Parameters, Session, TrainingConfig};
 
 /// Settings of MixHop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,8 +38,8 @@ impl Default for MixHopConfig {
             hidden: 64,
             hops: 2,
             dropout: 0.5,
-            normalise_features: true,
-            training: TrainingConfig { weight_decay: Auto::Given(5e-3), ..TrainingConfig::default() },
+            normalise_features: false,
+            training: TrainingConfig::default(),
         }
     }
 }
