@@ -4,7 +4,8 @@
 //! Neighbours are never averaged, and `W_A` has a row for each node, so it predicts only on the nodes that it knows.
 //! Reads the direction of edges: a node's row names those that it points to.
 //! Cost per epoch: `O((edges + nnz(X)) hidden + n hidden²)`.
-//! Departs from the paper: full batches, Adam with weight decay in the gradient, no batch normalisation.
+//! Departs from the paper: full batches, Adam with weight decay in the gradient, no batch normalisation, features as
+//! they are.
 
 use serde::{Deserialize, Serialize};
 
