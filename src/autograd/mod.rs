@@ -23,8 +23,7 @@ mod optimiser;
 mod var;
 
 pub use backward::{Order, gradients};
-pub(crate) use ops::sampled_product;
-pub use ops::{InfoNce, Sparse};
+pub use ops::{InfoNce, Sparse, at_columns, at_rows, sampled_product};
 pub use optimiser::{Adam, AdamConfig};
 pub use var::Var;
 

@@ -15,9 +15,10 @@ pub fn symmetric(graph: &Graph) -> SparseMat {
     symmetrically_scaled(adjacency(graph))
 }
 
-/// `D^-1/2 M D^-1/2` of a symmetric matrix with row sums `D`; rows of sum 0 stay zero.
+/// `D^-1/2 M D^-1/2` of a square matrix with row sums `D`. A sum of 0 counts as 1: with directed edges, a node that
+/// leads nowhere can still be led to.
 pub fn symmetrically_scaled(mut mat: SparseMat) -> SparseMat {
-    let inverse = |sum: f32| if sum > 0.0 { 1.0 / sum.sqrt() } else { 0.0 };
+    let inverse = |sum: f32| if sum > 0.0 { 1.0 / sum.sqrt() } else { 1.0 };
     let scale: Vec<f32> = row_sums(&mat).into_iter().map(inverse).collect();
     scale_entries(&mut mat, |row, col| scale[row] * scale[col]);
     mat
@@ -25,7 +26,16 @@ pub fn symmetrically_scaled(mut mat: SparseMat) -> SparseMat {
 
 /// `D^-1 A`: each row averages over the neighbours.
 pub fn row_stochastic(graph: &Graph) -> SparseMat {
-    let mut mat = adjacency(graph);
+    averaging(adjacency(graph))
+}
+
+/// `(D + I)^-1 (A + I)`: each row averages over the node itself and its neighbours.
+pub fn row_stochastic_with_self_loops(graph: &Graph) -> SparseMat {
+    averaging(with_self_loops(graph))
+}
+
+/// Every row scaled to sum 1.
+fn averaging(mut mat: SparseMat) -> SparseMat {
     let sums = row_sums(&mat);
     scale_entries(&mut mat, |row, _| 1.0 / sums[row]);
     mat
@@ -119,5 +129,18 @@ mod tests {
         for mat in [symmetric(&graph), row_stochastic(&graph), symmetric_with_self_loops(&graph)] {
             assert!(mat.values.iter().all(|v| v.is_finite()));
         }
+    }
+
+    #[test]
+    fn averages_include_the_node_itself_when_asked() {
+        let (graph, _) = Graph::from_edges(3, &[(0, 1)]).unwrap();
+        let dense = row_stochastic_with_self_loops(&graph).to_dense();
+        assert_eq!(dense.as_slice(), [0.5, 0.5, 0.0, 0.5, 0.5, 0.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_node_that_leads_nowhere_is_still_led_to() {
+        let (graph, _) = Graph::build(2, &[(0, 1)], None, true).unwrap();
+        assert_eq!(symmetric(&graph).to_dense().as_slice(), [0.0, 1.0, 0.0, 0.0]);
     }
 }

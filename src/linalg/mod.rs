@@ -4,6 +4,7 @@ pub(crate) mod contrast;
 mod eigen;
 pub(crate) mod elementwise;
 mod gemm;
+mod inverse;
 mod mat;
 pub(crate) mod parallel;
 pub mod random;
@@ -17,6 +18,7 @@ pub(crate) mod tall;
 
 pub use eigen::{EigenOptions, Eigenpairs, SymmetricOperator, leading_eigenpairs};
 pub use gemm::{matmul, matmul_nt, matmul_tn};
+pub use inverse::inverse;
 pub use mat::{Mat, release_buffers};
 pub use ridge::{Ridge, hat_diagonal};
 pub use search::{neighbours, neighbours_of};

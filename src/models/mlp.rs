@@ -82,14 +82,7 @@ pub(super) fn layered_parameters(
 
 /// What is searched for a stack of layers.
 pub(super) fn layered_search<const N: usize>(widths: [i64; N]) -> Vec<(&'static str, SearchSpace)> {
-    vec![
-        ("hidden", SearchSpace::choice(widths)),
-        ("layers", SearchSpace::choice([1, 2, 3])),
-        ("dropout", SearchSpace::Uniform(0.0, 0.9)),
-        ("normalise_features", SearchSpace::choice([false, true])),
-        ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-        ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
-    ]
+    settings::search(widths, [("layers", SearchSpace::choice([1, 2, 3]))])
 }
 
 impl ModelConfig for MlpConfig {

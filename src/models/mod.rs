@@ -4,9 +4,18 @@
 //! validation labels only, and returns a separate fitted type. `predict` takes the graph explicitly, so
 //! whether a model is attacked before training (poisoning) or after it (evasion) can be read off the call.
 
+pub mod acm_gcn;
+pub mod appnp;
 pub mod architecture;
+pub mod fsgnn;
+pub mod gat;
 pub mod gcn;
+pub mod glognn;
+pub mod graphsage;
+pub mod h2gcn;
 pub mod lhs;
+pub mod linkx;
+pub mod mixhop;
 pub mod mlp;
 pub mod parts;
 mod registry;

@@ -2,7 +2,10 @@
 
 use toml::Table;
 
-use super::{ModelConfig, NodeClassifier, gcn, lhs, mlp};
+use super::{
+    ModelConfig, NodeClassifier, acm_gcn, appnp, fsgnn, gat, gcn, glognn, graphsage, h2gcn, lhs, linkx,
+    mixhop, mlp,
+};
 use crate::error::{Error, Result};
 use crate::training::Tensors;
 
@@ -37,7 +40,20 @@ pub enum SearchSpace {
 
 /// All models, in the order in which they are listed.
 pub fn kinds() -> &'static [ModelKind] {
-    &[lhs::KIND, mlp::KIND, gcn::KIND]
+    &[
+        lhs::KIND,
+        mlp::KIND,
+        gcn::KIND,
+        gat::KIND,
+        graphsage::KIND,
+        appnp::KIND,
+        mixhop::KIND,
+        h2gcn::KIND,
+        fsgnn::KIND,
+        acm_gcn::KIND,
+        linkx::KIND,
+        glognn::KIND,
+    ]
 }
 
 /// The model of that name; the error names the nearest one.

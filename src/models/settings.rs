@@ -40,11 +40,11 @@ pub(super) fn at_least_one(key: &str, value: usize) -> Result<()> {
     Err(Error::setting(key, format!("{value} is out of range"), "choose 1 or more"))
 }
 
-pub(super) fn not_negative(key: &str, value: f32) -> Result<()> {
-    if value >= 0.0 && value.is_finite() {
+pub(super) fn at_most(key: &str, value: usize, most: usize) -> Result<()> {
+    if value <= most {
         return Ok(());
     }
-    Err(Error::setting(key, format!("{value} is out of range"), "choose 0 or a positive number"))
+    Err(Error::setting(key, format!("{value} is out of range"), format!("choose {most} or less")))
 }
 
 pub(super) fn share_below_one(key: &str, value: f32) -> Result<()> {
@@ -56,6 +56,28 @@ pub(super) fn share_below_one(key: &str, value: f32) -> Result<()> {
         format!("{value} is out of range"),
         "choose a share from 0 up to, not including, 1",
     ))
+}
+
+pub(super) fn not_negative(key: &str, value: f32) -> Result<()> {
+    if value >= 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(Error::setting(key, format!("{value} is out of range"), "choose 0 or a positive number"))
+}
+
+pub(super) fn positive(key: &str, value: f32) -> Result<()> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(Error::setting(key, format!("{value} is out of range"), "choose a positive number"))
+}
+
+/// A share that may also be all.
+pub(super) fn share(key: &str, value: f32) -> Result<()> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::setting(key, format!("{value} is out of range"), "choose a share from 0 to 1"))
 }
 
 /// Refuses features with other columns than those that the model learned from.
@@ -90,6 +112,21 @@ pub(super) fn ends(tensors: &Tensors, layers: usize) -> Result<(usize, usize)> {
         })
     };
     Ok((shape(0)?.0, shape(layers.saturating_sub(1))?.1))
+}
+
+/// What is searched for every network, and what is particular to one.
+pub(super) fn search<const N: usize>(
+    widths: impl IntoIterator<Item = i64>,
+    particular: [(&'static str, SearchSpace); N],
+) -> Vec<(&'static str, SearchSpace)> {
+    let common = [
+        ("hidden", SearchSpace::choice(widths)),
+        ("dropout", SearchSpace::Uniform(0.0, 0.9)),
+        ("normalise_features", SearchSpace::choice([false, true])),
+        ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
+        ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
+    ];
+    particular.into_iter().chain(common).collect()
 }
 
 impl SearchSpace {

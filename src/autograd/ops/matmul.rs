@@ -31,6 +31,15 @@ impl Var {
         )
     }
 
+    /// `A⁻¹` of a small, well-conditioned square matrix.
+    pub fn inverse(&self) -> Var {
+        Var::from_op(
+            linalg::inverse(self.value()),
+            [self],
+            [Box::new(|g, _, y| y.matmul_tn(g).matmul_nt(y).scale(-1.0))],
+        )
+    }
+
     /// `Aᵀ`.
     pub fn transpose(&self) -> Var {
         Var::from_op(self.value().transposed(), [self], [Box::new(|g, _, _| g.transpose())])
@@ -39,13 +48,19 @@ impl Var {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::autograd::check::check;
+    use crate::linalg::Mat;
 
     #[test]
     fn gradients_equal_finite_differences() {
         check("matmul", &[(3, 4), (4, 2)], |v| v[0].matmul(&v[1]));
         check("matmul_nt", &[(3, 4), (2, 4)], |v| v[0].matmul_nt(&v[1]));
         check("matmul_tn", &[(4, 3), (4, 2)], |v| v[0].matmul_tn(&v[1]));
+        check("inverse", &[(3, 3)], |v| {
+            let one = Var::constant(Mat::from_fn(3, 3, |row, col| f32::from(row == col)));
+            v[0].matmul_tn(&v[0]).add(&one).add(&v[0].scale(0.3)).inverse()
+        });
         check("transpose", &[(3, 4)], |v| v[0].transpose());
     }
 }

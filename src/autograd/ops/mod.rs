@@ -12,5 +12,4 @@ mod matmul;
 mod sparse;
 
 pub use info_nce::InfoNce;
-pub use sparse::Sparse;
-pub(crate) use sparse::sampled_product;
+pub use sparse::{Sparse, at_columns, at_rows, sampled_product};

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::Var;
+use crate::linalg::elementwise::map;
 use crate::linalg::{self, Mat, Pattern, SparseMat, simd};
 
 /// A sparse matrix whose values `[nnz,1]` are a variable.
@@ -73,8 +74,7 @@ impl Sparse {
 
     /// Sum of the values of each row, `[m,1]`: weighted degrees.
     pub fn sum_rows(&self) -> Var {
-        let ones = Var::constant(Mat::full(self.pattern.cols(), 1, 1.0));
-        self.matmul(&ones)
+        sums_of_rows(&self.pattern, &self.values)
     }
 
     /// Values divided by the exponentials' sum of their row: attention over the entries of each row, `[nnz,1]`.
@@ -87,9 +87,8 @@ impl Sparse {
             [Box::new(move |g, _, y| {
                 // y ⊙ (g - row sums of g ⊙ y)
                 let weighted = g.mul(y);
-                let sums = Sparse::new(pattern.clone(), weighted.clone()).sum_rows();
-                let ones = Var::constant(Mat::full(pattern.cols(), 1, 1.0));
-                weighted.sub(&y.mul(&sampled_product(&pattern, &sums, &ones)))
+                let sums = sums_of_rows(&pattern, &weighted);
+                weighted.sub(&y.mul(&at_rows(&pattern, &sums)))
             })],
         );
         Sparse::new(Arc::clone(&self.pattern), values)
@@ -97,7 +96,7 @@ impl Sparse {
 }
 
 /// `<a_row, b_col>` at every entry of a pattern: `[m,d], [n,d] -> [nnz,1]`.
-pub(crate) fn sampled_product(pattern: &Arc<Pattern>, a: &Var, b: &Var) -> Var {
+pub fn sampled_product(pattern: &Arc<Pattern>, a: &Var, b: &Var) -> Var {
     let value = linalg::sddmm(pattern, a.value(), b.value());
     let (for_a, for_b) = (Arc::clone(pattern), Arc::clone(pattern));
     Var::from_op(
@@ -110,13 +109,55 @@ pub(crate) fn sampled_product(pattern: &Arc<Pattern>, a: &Var, b: &Var) -> Var {
     )
 }
 
+/// For every entry of a pattern, what a column vector says of its row: `[m,1] -> [nnz,1]`.
+pub fn at_rows(pattern: &Arc<Pattern>, x: &Var) -> Var {
+    let mut value = Mat::scratch(pattern.nnz(), 1);
+    for (row, &x) in x.value().as_slice().iter().enumerate() {
+        value.as_mut_slice()[pattern.row_range(row)].fill(x);
+    }
+    let pattern = Arc::clone(pattern);
+    Var::from_op(value, [x], [Box::new(move |g, _, _| sums_of_rows(&pattern, g))])
+}
+
+/// For every entry of a pattern, what a column vector says of its column: `[n,1] -> [nnz,1]`.
+pub fn at_columns(pattern: &Arc<Pattern>, x: &Var) -> Var {
+    let of = x.value().as_slice();
+    let mut value = Mat::scratch(pattern.nnz(), 1);
+    value.as_mut_slice().iter_mut().zip(pattern.indices()).for_each(|(out, &col)| *out = of[col as usize]);
+    let pattern = Arc::clone(pattern);
+    Var::from_op(value, [x], [Box::new(move |g, _, _| sums_of_columns(&pattern, g))])
+}
+
+/// Sum of the entries of each row, `[nnz,1] -> [m,1]`.
+fn sums_of_rows(pattern: &Arc<Pattern>, values: &Var) -> Var {
+    let entries = values.value().as_slice();
+    let value = Mat::from_fn(pattern.rows(), 1, |row, _| entries[pattern.row_range(row)].iter().sum());
+    let pattern = Arc::clone(pattern);
+    Var::from_op(value, [values], [Box::new(move |g, _, _| at_rows(&pattern, g))])
+}
+
+/// Sum of the entries of each column, `[nnz,1] -> [n,1]`.
+fn sums_of_columns(pattern: &Arc<Pattern>, values: &Var) -> Var {
+    let mut value = Mat::zeros(pattern.cols(), 1);
+    let out = value.as_mut_slice();
+    pattern.indices().iter().zip(values.value().as_slice()).for_each(|(&col, x)| out[col as usize] += x);
+    let pattern = Arc::clone(pattern);
+    Var::from_op(value, [values], [Box::new(move |g, _, _| at_columns(&pattern, g))])
+}
+
+/// Exponentials are taken of all entries at once: the rows are short, and a loop over so few does not vectorise.
 fn softmax_by_row(pattern: &Pattern, values: &Mat) -> Mat {
-    let mut out = values.clone();
-    for row in 0..pattern.rows() {
-        let part = &mut out.as_mut_slice()[pattern.row_range(row)];
+    let rows = || (0..pattern.rows()).map(|row| pattern.row_range(row));
+    let mut shifted = values.clone();
+    for row in rows() {
+        let part = &mut shifted.as_mut_slice()[row];
         let top = part.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        part.iter_mut().for_each(|v| *v = simd::exp(*v - top));
-        let total = simd::sum(part);
+        part.iter_mut().for_each(|v| *v -= top);
+    }
+    let mut out = map(&shifted, simd::exp);
+    for row in rows() {
+        let part = &mut out.as_mut_slice()[row];
+        let total: f32 = part.iter().sum();
         part.iter_mut().for_each(|v| *v /= total);
     }
     out
@@ -144,6 +185,9 @@ mod tests {
         check("Sᵀ X", &[(5, 1), (3, 2)], |v| Sparse::new(pattern(), v[0].clone()).matmul_t(&v[1]));
         check("sampled", &[(3, 2), (4, 2)], |v| sampled_product(&pattern(), &v[0], &v[1]));
         check("softmax_rows", &[(5, 1)], |v| Sparse::new(pattern(), v[0].clone()).softmax_rows().values);
+        check("at_rows", &[(3, 1)], |v| at_rows(&pattern(), &v[0]));
+        check("at_columns", &[(4, 1)], |v| at_columns(&pattern(), &v[0]));
+        check("sums_of_columns", &[(5, 1)], |v| sums_of_columns(&pattern(), &v[0]));
         check("sum_rows", &[(5, 1)], |v| Sparse::new(pattern(), v[0].clone()).sum_rows());
         check("row_dots", &[(3, 2), (3, 2)], |v| v[0].row_dots(&v[1]));
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::autograd::{Sparse, Var, sampled_product};
-use crate::linalg::{Mat, Pattern};
+use crate::autograd::{Sparse, Var, at_columns, at_rows};
+use crate::linalg::Pattern;
 
 /// Slope of the attention scores below zero, as published.
 const SLOPE: f32 = 0.2;
@@ -16,16 +16,13 @@ pub fn additive(pattern: &Arc<Pattern>, to: &Var, from: &Var) -> Sparse {
 
 /// `to_i + from_j` at every entry of a pattern, `[nnz,1]`.
 pub fn sums(pattern: &Arc<Pattern>, to: &Var, from: &Var) -> Var {
-    let ones = |count: usize| Var::constant(Mat::full(count, 1, 1.0));
-    let (to_one, from_one) = (ones(pattern.rows()), ones(pattern.cols()));
-    let left = Var::concat_cols(&[to, &to_one]);
-    let right = Var::concat_cols(&[&from_one, from]);
-    sampled_product(pattern, &left, &right)
+    at_rows(pattern, to).add(&at_columns(pattern, from))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::Mat;
 
     #[test]
     fn attention_favours_the_higher_score_and_sums_to_one() {

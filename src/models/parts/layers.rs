@@ -30,6 +30,14 @@ impl Make {
         self.parameters.weight(name, glorot(&mut self.rng, from, to));
     }
 
+    /// The same for rows that are scaled to length 1 afterwards: the bias starts and shrinks as the weights do, since a
+    /// zero row has no direction, and a bias that outlives the weights leaves no other.
+    pub fn directed(&mut self, name: &str, from: usize, to: usize) {
+        self.weight(&format!("{name}.weight"), from, to);
+        let bias = glorot(&mut self.rng, from.max(1), to).select_rows(&[0]);
+        self.parameters.weight(format!("{name}.bias"), bias);
+    }
+
     /// Anything that weight decay leaves alone, such as a bias or a share.
     pub fn free(&mut self, name: &str, value: Mat) {
         self.parameters.bias(name, value);
