@@ -1,11 +1,12 @@
 //! ACM-GCN: every node mixes what its surroundings share, what sets it apart, and itself (Luan et al. 2022).
 //!
-//! A layer has three channels, low-pass `relu(P H W_L)`, high-pass `relu((I - P) H W_H)` and identity `relu(H W_I)`, with
-//! `P = (D + I)^-1 (A + I)`. A node's shares of them are the rows of
-//! `softmax(sigmoid([H_L a_L, H_H a_H, H_I a_I]) M / 3)`, and the layer gives three times the channels so weighed. Two
-//! layers with ReLU and dropout between. Reads the direction of edges: `P` averages over those that a node points to.
+//! A layer has three channels, low-pass `relu(P H W_L)`, high-pass `relu((I - P) H W_H)` and identity `relu(H
+//! W_I)`, with `P = (D + I)^-1 (A + I)`. A node's shares of them are the rows of `softmax(sigmoid([H_L a_L, H_H
+//! a_H, H_I a_I]) M / 3)`, and the layer gives three times the channels so weighed. Two layers with ReLU and
+//! dropout between. Reads the direction of edges: `P` averages over those that a node points to.
 //! Cost per epoch: `O(nnz(X) hidden + edges hidden)`.
-//! Departs from the paper: settings are not chosen for each dataset; the defaults are among those that it searched.
+//! Departs from the paper: settings are not chosen for each dataset; the defaults are among those that it
+//! searched.
 
 use serde::{Deserialize, Serialize};
 

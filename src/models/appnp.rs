@@ -1,8 +1,8 @@
 //! APPNP: a perceptron's scores, spread by personalised PageRank (Gasteiger et al. 2019).
 //!
-//! `Z⁰ = relu(X W₁ + b₁) W₂ + b₂`, then `Zᵏ = (1 - α) Â Zᵏ⁻¹ + α Z⁰` for `k = 1..steps`, with
-//! `Â = D^-1/2 (A + I) D^-1/2`: far neighbours count, and a node never forgets itself. While training, edges are
-//! dropped anew in each step. Cost per epoch: `O(nnz(X) * hidden + steps * edges * classes)`.
+//! `Z⁰ = relu(X W₁ + b₁) W₂ + b₂`, then `Zᵏ = (1 - α) Â Zᵏ⁻¹ + α Z⁰` for `k = 1..steps`, with `Â = D^-1/2 (A +
+//! I) D^-1/2`: far neighbours count, and a node never forgets itself. While training, edges are dropped anew in
+//! each step. Cost per epoch: `O(nnz(X) * hidden + steps * edges * classes)`.
 //! Departs from the paper: weight decay pulls on both layers, not on the first alone.
 
 use serde::{Deserialize, Serialize};

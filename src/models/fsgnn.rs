@@ -1,9 +1,10 @@
 //! FSGNN, feature selection: features of many distances, each judged for itself (Maurya et al. 2022).
 //!
-//! `X`, `Aᵏ X` and `Ãᵏ X` for `k = 1..=hops`, with `A` the graph and `Ã` the graph with self loops, both scaled as
-//! `D^-1/2 A D^-1/2`. Each is mapped by its own weights, `Aᵏ (X W) + b`, its rows scaled to length 1 and weighed by a
-//! learned softmax over the distances; all side by side, ReLU, dropout, a linear layer. Reads the direction of edges:
-//! a node sees those that it points to. Mapping comes before the hops, which is the same and keeps `X` sparse.
+//! `X`, `Aᵏ X` and `Ãᵏ X` for `k = 1..=hops`, with `A` the graph and `Ã` the graph with self loops, both scaled
+//! as `D^-1/2 A D^-1/2`. Each is mapped by its own weights, `Aᵏ (X W) + b`, its rows scaled to length 1 and
+//! weighed by a learned softmax over the distances; all side by side, ReLU, dropout, a linear layer. Reads the
+//! direction of edges: a node sees those that it points to. Mapping comes before the hops, which is the same
+//! and keeps `X` sparse.
 //! Cost per epoch: `O(hops nnz(X) hidden + hops² edges hidden)`.
 //! Departs from the paper: one learning rate and one weight decay for all weights, none for the softmax.
 

@@ -1,10 +1,9 @@
 //! Graph attention network: each node decides how much it listens to each neighbour (Veličković et al. 2018).
 //!
-//! A head maps `Z = X W` and gives the edge from `j` to `i` the weight
-//! `softmax_j(leaky_relu(Z_i·a + Z_j·b))`, the node itself among its neighbours. Several heads side by side with `elu`
-//! make the hidden layer, one more head the class scores; inputs and attention weights are dropped out.
-//! Weights of edges are not read: attention takes their place. Cost per epoch: `O(nnz(X) w + edges w)` for the width
-//! `w = heads * hidden`.
+//! A head maps `Z = X W` and gives the edge from `j` to `i` the weight `softmax_j(leaky_relu(Z_i·a + Z_j·b))`,
+//! the node itself among its neighbours. Several heads side by side with `elu` make the hidden layer, one more
+//! head the class scores; inputs and attention weights are dropped out. Weights of edges are not read:
+//! attention takes their place. Cost per epoch: `O(nnz(X) w + edges w)` for the width `w = heads * hidden`.
 
 use std::sync::Arc;
 

@@ -1,14 +1,15 @@
 //! GloGNN: every node is described by all others, near or far (Li et al. 2022).
 //!
-//! `H₀ = relu(δ (X W_X + b_X) + (1 - δ) (P W_P + b_P)) W + b`, with `P = (D + I)^-1 (A + I)`. Each layer looks for the
-//! coefficients `Z [n,n]` that describe all nodes by all nodes best, `min ‖H - (1-γ) Z H - γ H₀‖² + α‖Z‖² +
-//! β‖Z - Σₖ λₖ Pᵏ‖²`, and mixes by them, `H' = (1-γ) Z H + γ H₀`. `Z` has a closed form but is never written out:
-//! with `S = H ((α+β)/(1-γ) I + (1-γ) HᵀH)⁻¹ [n,c]`,
-//! `H' = (1-γ) (H - γ H₀) (HᵀS) + β Σₖ λₖ Pᵏ S + γ H₀`, so only a matrix of classes by classes is inverted. As in
-//! the published code, gradients flow through that inverse, and the `λₖ` are learned. `W_P` has a row for each node, so
-//! it predicts only on the nodes that it knows. Reads the direction of edges: `P` averages over those that a node
-//! points to. Cost per epoch: `O((edges + nnz(X)) hidden + layers (n classes + orders edges) classes)`.
-//! Departs from the paper: features as they are, and one set of defaults where it has settings for each dataset.
+//! `H₀ = relu(δ (X W_X + b_X) + (1 - δ) (P W_P + b_P)) W + b`, with `P = (D + I)^-1 (A + I)`. Each layer looks
+//! for the coefficients `Z [n,n]` that describe all nodes by all nodes best, `min ‖H - (1-γ) Z H - γ H₀‖² +
+//! α‖Z‖² + β‖Z - Σₖ λₖ Pᵏ‖²`, and mixes by them, `H' = (1-γ) Z H + γ H₀`. `Z` has a closed form but is never
+//! written out: with `S = H ((α+β)/(1-γ) I + (1-γ) HᵀH)⁻¹ [n,c]`, `H' = (1-γ) (H - γ H₀) (HᵀS) + β Σₖ λₖ Pᵏ S +
+//! γ H₀`, so only a matrix of classes by classes is inverted. As in the published code, gradients flow through
+//! that inverse, and the `λₖ` are learned. `W_P` has a row for each node, so it predicts only on the nodes that
+//! it knows. Reads the direction of edges: `P` averages over those that a node points to. Cost per epoch:
+//! `O((edges + nnz(X)) hidden + layers (n classes + orders edges) classes)`.
+//! Departs from the paper: features as they are, and one set of defaults where it has settings for each
+//! dataset.
 
 use serde::{Deserialize, Serialize};
 

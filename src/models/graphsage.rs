@@ -1,7 +1,7 @@
 //! GraphSAGE with the mean aggregator: a node's own code beside the mean of its neighbours' (Hamilton et al. 2017).
 //!
-//! `H' = relu(H W_own + M H W_neighbours + b)` with `M = D^-1 A`, which is one weight matrix on the two side by side;
-//! two layers by default. So what a node is and whom it knows are weighed apart.
+//! `H' = relu(H W_own + M H W_neighbours + b)` with `M = D^-1 A`, which is one weight matrix on the two side by
+//! side; two layers by default. So what a node is and whom it knows are weighed apart.
 //! Cost per epoch: `O(nnz(X) * hidden + edges * hidden)`.
 //! Departs from the paper: all neighbours instead of a sample, and codes are not scaled to unit length.
 

@@ -1,11 +1,13 @@
 //! H2GCN: a node, its neighbours and their neighbours, never mixed (Zhu et al. 2020).
 //!
-//! `R₀ = relu(X W + b)`; each of `rounds` rounds puts `A₁ R` and `A₂ R` side by side, where `A₁` joins neighbours and `A₂`
-//! the nodes exactly two steps apart, both as `D^-1/2 A D^-1/2` without self loops. All rounds side by side, then a
-//! linear layer. After the ReLU everything is linear, so the codes are first multiplied by the weights of their place in
-//! that long row and then travel as a few columns: the same scores, but an edge costs as much as there are classes.
+//! `R₀ = relu(X W + b)`; each of `rounds` rounds puts `A₁ R` and `A₂ R` side by side, where `A₁` joins
+//! neighbours and `A₂` the nodes exactly two steps apart, both as `D^-1/2 A D^-1/2` without self loops. All
+//! rounds side by side, then a linear layer. After the ReLU everything is linear, so the codes are first
+//! multiplied by the weights of their place in that long row and then travel as a few columns: the same scores,
+//! but an edge costs as much as there are classes.
 //! Cost per epoch: `O(nnz(X) hidden + 2^rounds (n hidden + pairs) classes)`; memory in proportion to the pairs.
-//! Departs from the paper: dropout falls on a node's own code, once for each place, before it travels and not after.
+//! Departs from the paper: dropout falls on a node's own code, once for each place, before it travels and not
+//! after.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,11 @@
 //! LINKX: the adjacency row and the features of a node, each embedded apart, then combined (Lim et al. 2021).
 //!
-//! `H_A = A W_A + b_A`, `H_X = X W_X + b_X`, `H = relu([H_A, H_X] W + b + H_A + H_X)`, then a perceptron of `layers` layers.
-//! Neighbours are never averaged, and `W_A` has a row for each node, so it predicts only on the nodes that it knows.
-//! Reads the direction of edges: a node's row names those that it points to.
+//! `H_A = A W_A + b_A`, `H_X = X W_X + b_X`, `H = relu([H_A, H_X] W + b + H_A + H_X)`, then a perceptron of
+//! `layers` layers. Neighbours are never averaged, and `W_A` has a row for each node, so it predicts only on
+//! the nodes that it knows. Reads the direction of edges: a node's row names those that it points to.
 //! Cost per epoch: `O((edges + nnz(X)) hidden + n hidden²)`.
-//! Departs from the paper: full batches, Adam with weight decay in the gradient, no batch normalisation, features as
-//! they are.
+//! Departs from the paper: full batches, Adam with weight decay in the gradient, no batch normalisation,
+//! features as they are.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,11 @@
 //! MixHop: looks at several distances at once, each with its own weights (Abu-El-Haija et al. 2019).
 //!
-//! A layer puts `Âʲ H Wⱼ` for `j = 0..=hops` side by side, with `Â = D^-1/2 (A + I) D^-1/2`. One such layer with ReLU,
-//! then a second one whose parts, as wide as there are classes, are summed with learned softmax weights. So differences
-//! between a node and its surroundings can be learned. Cost per epoch: `O(hops nnz(X) hidden + hops² edges hidden)`.
-//! Departs from the paper: Adam instead of decaying gradient descent, no batch normalisation, features as they are
-//! instead of rows of unit length.
+//! A layer puts `Âʲ H Wⱼ` for `j = 0..=hops` side by side, with `Â = D^-1/2 (A + I) D^-1/2`. One such layer
+//! with ReLU, then a second one whose parts, as wide as there are classes, are summed with learned softmax
+//! weights. So differences between a node and its surroundings can be learned. Cost per epoch: `O(hops nnz(X)
+//! hidden + hops² edges hidden)`.
+//! Departs from the paper: Adam instead of decaying gradient descent, no batch normalisation, features as they
+//! are instead of rows of unit length.
 
 use serde::{Deserialize, Serialize};
 

@@ -30,8 +30,8 @@ impl Make {
         self.parameters.weight(name, glorot(&mut self.rng, from, to));
     }
 
-    /// The same for rows that are scaled to length 1 afterwards: the bias starts and shrinks as the weights do, since a
-    /// zero row has no direction, and a bias that outlives the weights leaves no other.
+    /// The same for rows that are scaled to length 1 afterwards: the bias starts and shrinks as the weights do,
+    /// since a zero row has no direction, and a bias that outlives the weights leaves no other.
     pub fn directed(&mut self, name: &str, from: usize, to: usize) {
         self.weight(&format!("{name}.weight"), from, to);
         let bias = glorot(&mut self.rng, from.max(1), to).select_rows(&[0]);
