@@ -6,12 +6,15 @@
 
 pub mod architecture;
 pub mod gcn;
+pub mod geom_gcn;
 pub mod lhs;
 pub mod mlp;
+pub mod nlgnn;
 pub mod parts;
 mod registry;
 mod settings;
 mod task;
+pub mod ugcn;
 
 pub use registry::{ModelKind, SearchSpace, kind, kinds};
 pub use task::Task;

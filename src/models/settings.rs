@@ -51,6 +51,13 @@ pub(super) fn share_below_one(key: &str, value: f32) -> Result<()> {
     ))
 }
 
+pub(super) fn odd(key: &str, value: usize) -> Result<()> {
+    if value % 2 == 1 {
+        return Ok(());
+    }
+    Err(Error::setting(key, format!("{value} is out of range"), "choose an odd number, such as 3 or 5"))
+}
+
 /// Refuses features with other columns than those that the model learned from.
 pub(super) fn same_columns(features: &Features, learned: usize) -> Result<()> {
     if features.dim() == learned {

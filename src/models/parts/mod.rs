@@ -1,7 +1,11 @@
 //! What several networks are made of, each part once.
 
 pub mod attention;
+pub mod conv1d;
+pub mod fingerprint;
 pub mod knn;
 pub mod layers;
+pub mod order;
+pub mod plane;
 
 pub use layers::{Make, Take};
