@@ -7,9 +7,11 @@
 pub mod architecture;
 pub mod gcn;
 pub mod geom_gcn;
+pub mod gpnn;
 pub mod lhs;
 pub mod mlp;
 pub mod nlgnn;
+pub mod node2seq;
 pub mod parts;
 mod registry;
 mod settings;

@@ -2,7 +2,7 @@
 
 use toml::Table;
 
-use super::{ModelConfig, NodeClassifier, gcn, geom_gcn, lhs, mlp, nlgnn, ugcn};
+use super::{ModelConfig, NodeClassifier, gcn, geom_gcn, gpnn, lhs, mlp, nlgnn, node2seq, ugcn};
 use crate::error::{Error, Result};
 use crate::training::Tensors;
 
@@ -37,7 +37,7 @@ pub enum SearchSpace {
 
 /// All models, in the order in which they are listed.
 pub fn kinds() -> &'static [ModelKind] {
-    &[lhs::KIND, mlp::KIND, gcn::KIND, nlgnn::KIND, geom_gcn::KIND, ugcn::KIND]
+    &[lhs::KIND, mlp::KIND, gcn::KIND, nlgnn::KIND, geom_gcn::KIND, ugcn::KIND, node2seq::KIND, gpnn::KIND]
 }
 
 /// The model of that name; the error names the nearest one.

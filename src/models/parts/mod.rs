@@ -5,6 +5,7 @@ pub mod conv1d;
 pub mod fingerprint;
 pub mod knn;
 pub mod layers;
+pub mod lstm;
 pub mod order;
 pub mod plane;
 
