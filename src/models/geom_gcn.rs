@@ -6,19 +6,18 @@
 //! has a weight for each cell and one for the node itself: `H' = relu(‖_c D^-½ A_c D^-½ H W_c)`; the last layer takes the
 //! mean over the cells instead. Cost per epoch: `O(nnz(X) * 9 hidden + edges * hidden)`.
 //!
-//! Departs from the paper: hop distances are scaled classically, over landmarks where the graph is large, and the plane
-//! is the second choice of embedding (`spectral`) instead of the hyperbolic one: both are computed again on every graph
-//! and follow a renumbering of the nodes. Nodes at one place have no direction and go to the first cell; where so many
-//! share a place that far more pairs would be near than the graph has edges, they are left out.
+//! Departs from the paper: hop distances are scaled classically, over landmarks where the graph is large, and the second
+//! choice of embedding is spectral instead of hyperbolic, because both follow a renumbering of the nodes and can be
+//! computed again on a changed graph. Nodes at one place have no direction and go to the first cell; where so many share
+//! a place that far more pairs would be near than the graph has edges, they are left out.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::architecture::{Architecture, Sizes, kind};
-use super::parts::conv1d::side_by_side;
 use super::parts::plane::{self, Embedding};
-use super::parts::{Make, Take};
+use super::parts::{Make, Take, side_by_side};
 use super::{ModelKind, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::architecture::{Architecture, Sizes, kind};
 use super::parts::lstm::{Cell, State};
-use super::parts::{Make, Take, conv1d, fingerprint};
+use super::parts::{Make, Take, conv1d, fingerprint, side_by_side};
 use super::{ModelKind, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
@@ -62,7 +62,7 @@ impl Default for GpnnConfig {
             selected: 4,
             kernel: 3,
             dropout: 0.5,
-            normalise_features: true,
+            normalise_features: false,
             training: TrainingConfig { epochs: 2000, ..TrainingConfig::default() },
         }
     }
@@ -140,7 +140,7 @@ impl Architecture for GpnnConfig {
         let (weight, bias) = (take.one(), take.one());
         let convolve = |window: &Var| window.matmul(weight).add_row(bias).relu();
         let seen: Vec<Var> = conv1d::windows_of_steps(&ranked, self.kernel).iter().map(convolve).collect();
-        let pointed = take.linear(&conv1d::side_by_side(&seen)).relu();
+        let pointed = take.linear(&side_by_side(&seen)).relu();
         let (rate, seed) = dropout_before(2, self.dropout, dropout_seed);
         take.linear(&Var::concat_cols(&[&own, &near, &pointed]).dropout(rate, seed))
     }
@@ -174,7 +174,7 @@ impl GpnnConfig {
                 let question = state.hidden.matmul(asked);
                 let scores: Vec<Var> =
                     keys.iter().map(|key| key.add(&question).tanh().matmul(score)).collect();
-                let shares = choice.point(&conv1d::side_by_side(&scores)); // [n, length]
+                let shares = choice.point(&side_by_side(&scores)); // [n, length]
                 let weighted =
                     items.iter().enumerate().map(|(t, item)| item.mul_col(&shares.slice_cols(t, 1)));
                 asks = weighted.reduce(|a, b| a.add(&b)).expect("a sequence has a step");
@@ -200,7 +200,7 @@ impl Choice {
 
     /// The shares of attention, `[n, length]`, zero where nothing is left to point at; bars the largest of each node.
     fn point(&mut self, scores: &Var) -> Var {
-        let left = |node: usize| self.barred.row(node).iter().any(|&bar| bar == 0.0);
+        let left = |node: usize| self.barred.row(node).contains(&0.0);
         let left = Mat::from_fn(scores.rows(), 1, |node, _| f32::from(u8::from(left(node))));
         let shares = scores.add(&Var::constant(self.barred.clone())).softmax().mul_col(&Var::constant(left));
         for node in 0..scores.rows() {

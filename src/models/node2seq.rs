@@ -20,13 +20,13 @@ use serde::{Deserialize, Serialize};
 
 use super::architecture::{Architecture, Sizes, kind};
 use super::parts::order::by_entries;
-use super::parts::{Make, Take, conv1d, knn};
+use super::parts::{Make, Take, conv1d, knn, side_by_side};
 use super::{ModelKind, SearchSpace, settings};
 use crate::autograd::{Sparse, Var, sampled_product};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::{Mat, Pattern, SparseMat};
-use crate::training::{Input, Parameters, Session, TrainingConfig, dropout_before};
+use crate::training::{Auto, Input, Parameters, Session, TrainingConfig, dropout_before};
 
 /// Settings of Node2Seq.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,9 +58,9 @@ impl Default for Node2SeqConfig {
             length: 16,
             kernel: 3,
             distant: 5,
-            dropout: 0.5,
+            dropout: 0.2,
             normalise_features: true,
-            training: TrainingConfig::default(),
+            training: TrainingConfig { weight_decay: Auto::Given(1e-5), ..TrainingConfig::default() },
         }
     }
 }
@@ -142,7 +142,7 @@ impl Node2SeqConfig {
         let gates = sampled_product(&reading.distant.pattern, &query, &key).sigmoid();
         let shares = Var::constant(Mat::column(&reading.distant.values));
         seen.push(Sparse::new(Arc::clone(&reading.distant.pattern), gates.mul(&shares)).matmul(x));
-        take.linear(&conv1d::side_by_side(&seen))
+        take.linear(&side_by_side(&seen))
     }
 }
 

@@ -16,8 +16,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::architecture::{Architecture, Sizes, kind};
-use super::parts::conv1d::side_by_side;
-use super::parts::{Make, Take, attention, knn};
+use super::parts::{Make, Take, attention, knn, side_by_side};
 use super::{ModelKind, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
@@ -142,20 +141,20 @@ impl UgcnConfig {
         let heads: Vec<Var> = (0..self.heads)
             .map(|head| {
                 let projected = input.matmul(take.one());
-                self.attend(graph, &projected, take, dropout_before(2 + head, self.dropout, seed)).elu()
+                attend(graph, &projected, take, dropout_before(2 + head, self.dropout, seed)).elu()
             })
             .collect();
         let (rate, dropped) = dropout_before(1, self.dropout, seed);
         let projected = side_by_side(&heads).dropout(rate, dropped).matmul(take.one());
-        self.attend(graph, &projected, take, dropout_before(2 + self.heads, self.dropout, seed)).elu()
+        attend(graph, &projected, take, dropout_before(2 + self.heads, self.dropout, seed)).elu()
     }
+}
 
-    /// The mean of the neighbours, weighted by attention.
-    fn attend(&self, graph: &Arc<Pattern>, x: &Var, take: &mut Take<'_>, dropout: (f32, u64)) -> Var {
-        let (to, from) = (x.matmul(take.one()), x.matmul(take.one()));
-        let weights = attention::additive(graph, &to, &from).values.dropout(dropout.0, dropout.1);
-        Sparse::new(Arc::clone(graph), weights).matmul(x)
-    }
+/// The mean of the neighbours, weighted by attention.
+fn attend(graph: &Arc<Pattern>, x: &Var, take: &mut Take<'_>, (rate, seed): (f32, u64)) -> Var {
+    let (to, from) = (x.matmul(take.one()), x.matmul(take.one()));
+    let weights = attention::additive(graph, &to, &from).values.dropout(rate, seed);
+    Sparse::new(Arc::clone(graph), weights).matmul(x)
 }
 
 /// A projection and the two halves of the attention vector.

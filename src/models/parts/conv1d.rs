@@ -4,6 +4,7 @@
 //! `[width * from, to]`, made by [`Make::linear`](super::Make::linear) and taken by
 //! [`Take::linear`](super::Take::linear).
 
+use super::side_by_side;
 use crate::autograd::Var;
 use crate::linalg::Mat;
 
@@ -23,11 +24,6 @@ pub fn windows_of_steps(steps: &[Var], width: usize) -> Vec<Var> {
     let beyond = vec![Var::constant(Mat::zeros(first.rows(), first.cols())); width / 2];
     let padded = [&beyond, steps, &beyond].concat();
     padded.windows(width).map(side_by_side).collect()
-}
-
-/// Matrices side by side.
-pub fn side_by_side(parts: &[Var]) -> Var {
-    Var::concat_cols(&parts.iter().collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -9,4 +9,4 @@ pub mod lstm;
 pub mod order;
 pub mod plane;
 
-pub use layers::{Make, Take};
+pub use layers::{Make, Take, side_by_side};

@@ -66,17 +66,14 @@ fn isomap(graph: &Graph) -> Mat {
     // Hop distances fit into no space exactly: what does not is in the negative eigenvalues.
     let floor = 1e-5 * pairs.values.first().map_or(0.0, |value| value.abs());
     let axes: Vec<usize> = (0..count).filter(|&axis| pairs.values[axis] > floor).take(2).collect();
-    let mut places = Mat::zeros(graph.num_nodes(), 2);
-    for node in 0..graph.num_nodes() {
-        for (place, &axis) in places.row_mut(node).iter_mut().zip(&axes) {
-            let along = (0..count).map(|landmark| {
-                let nearer = means[landmark] - square(hops[landmark][node]);
-                nearer * f64::from(pairs.vectors.get(landmark, axis))
-            });
-            *place = (0.5 * along.sum::<f64>() / f64::from(pairs.values[axis]).sqrt()) as f32;
-        }
-    }
-    places
+    Mat::from_fn(graph.num_nodes(), 2, |node, axis| {
+        let Some(&axis) = axes.get(axis) else { return 0.0 };
+        let along = (0..count).map(|landmark| {
+            let nearer = means[landmark] - square(hops[landmark][node]);
+            nearer * f64::from(pairs.vectors.get(landmark, axis))
+        });
+        (0.5 * along.sum::<f64>() / f64::from(pairs.values[axis]).sqrt()) as f32
+    })
 }
 
 /// All nodes, or a sample of them that does not depend on their numbers.
