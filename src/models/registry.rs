@@ -3,8 +3,8 @@
 use toml::Table;
 
 use super::{
-    ModelConfig, NodeClassifier, acm_gcn, appnp, fsgnn, gat, gcn, glognn, graphsage, h2gcn, lhs, linkx,
-    mixhop, mlp,
+    ModelConfig, NodeClassifier, acm_gcn, appnp, fsgnn, gat, gcn, geom_gcn, glognn, gpnn, graphsage, h2gcn,
+    lhs, linkx, mixhop, mlp, nlgnn, node2seq, ugcn,
 };
 use crate::error::{Error, Result};
 use crate::training::Tensors;
@@ -49,10 +49,15 @@ pub fn kinds() -> &'static [ModelKind] {
         appnp::KIND,
         mixhop::KIND,
         h2gcn::KIND,
-        fsgnn::KIND,
-        acm_gcn::KIND,
+        nlgnn::KIND,
+        geom_gcn::KIND,
+        node2seq::KIND,
+        gpnn::KIND,
+        ugcn::KIND,
         linkx::KIND,
         glognn::KIND,
+        acm_gcn::KIND,
+        fsgnn::KIND,
     ]
 }
 

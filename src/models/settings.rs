@@ -80,6 +80,13 @@ pub(super) fn share(key: &str, value: f32) -> Result<()> {
     Err(Error::setting(key, format!("{value} is out of range"), "choose a share from 0 to 1"))
 }
 
+pub(super) fn odd(key: &str, value: usize) -> Result<()> {
+    if value % 2 == 1 {
+        return Ok(());
+    }
+    Err(Error::setting(key, format!("{value} is out of range"), "choose an odd number, such as 3 or 5"))
+}
+
 /// Refuses features with other columns than those that the model learned from.
 pub(super) fn same_columns(features: &Features, learned: usize) -> Result<()> {
     if features.dim() == learned {

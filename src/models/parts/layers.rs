@@ -77,6 +77,11 @@ impl<'a> Take<'a> {
     }
 }
 
+/// Matrices of the same rows side by side.
+pub fn side_by_side(parts: &[Var]) -> Var {
+    Var::concat_cols(&parts.iter().collect::<Vec<_>>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,15 @@
 //! What several networks are made of, each part once.
 
 pub mod attention;
+pub mod conv1d;
 pub mod dropout;
+pub mod fingerprint;
 pub mod hops;
 pub mod knn;
 pub mod layers;
+pub mod lstm;
+pub mod order;
+pub mod plane;
 
 pub use dropout::Dropout;
-pub use layers::{Make, Take};
+pub use layers::{Make, Take, side_by_side};

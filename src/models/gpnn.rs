@@ -1,0 +1,309 @@
+//! Graph pointer neural network: a pointer network picks, out of all that lies within some hops, the nodes that matter
+//! to a node, and ranks them (Yang et al. 2022).
+//!
+//! Up to `length` nodes within `hops` hops of a node, found breadth first, are read by a recurrent encoder (`e_t`). A
+//! recurrent decoder (`d_s`), started at what the encoder keeps and at the node itself, points at one after the other:
+//! `a_s = softmax_t(v tanh(W e_t + U d_s))`, what was pointed at most is out of the next round. A convolution runs along the
+//! ranked list `r_s = Σ_t a_st h_t`; its result stands beside the node's own embedding and that of two graph convolutions.
+//! Cost per epoch: `O(nnz(X) * hidden + edges * hidden + n * (length + selected) * hidden² + n * length * selected *
+//! hidden)`, every step a product over all nodes at once.
+//!
+//! There is neither public code nor a list of settings. Chosen here: the lengths and widths; the ranked list holds soft
+//! mixtures, through which gradients reach the pointer, where the paper picks single nodes; the encoder reads from far to
+//! near, so that it remembers the nearest best; and where there are too many nodes, fingerprints of their features decide
+//! instead of chance, so that predictions follow a renumbering of the nodes.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::architecture::{Architecture, Sizes, kind};
+use super::parts::lstm::{Cell, State};
+use super::parts::{Make, Take, conv1d, fingerprint, side_by_side};
+use super::{ModelKind, SearchSpace, settings};
+use crate::autograd::{Sparse, Var};
+use crate::error::Result;
+use crate::graph::{Features, Graph, normalise};
+use crate::linalg::Mat;
+use crate::training::{Input, Parameters, Session, TrainingConfig, argmax, dropout_before};
+
+/// Added to the score of what may not be pointed at.
+const OUT: f32 = -1e9;
+
+/// Settings of the pointer network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GpnnConfig {
+    /// Width of all layers, 1 or more.
+    pub hidden: usize,
+    /// How far away nodes may be, in hops, 1 or more.
+    pub hops: usize,
+    /// How many nodes are read for each node at most, 1 or more.
+    pub length: usize,
+    /// How many of them are ranked, 1 or more.
+    pub selected: usize,
+    /// How many places of the ranked list the convolution sees, an odd number.
+    pub kernel: usize,
+    /// Share of the inputs and hidden units dropped while training, 0..1.
+    pub dropout: f32,
+    /// Scale every row of features to sum 1.
+    pub normalise_features: bool,
+    /// How it is trained.
+    pub training: TrainingConfig,
+}
+
+impl Default for GpnnConfig {
+    fn default() -> Self {
+        GpnnConfig {
+            hidden: 32,
+            hops: 2,
+            length: 16,
+            selected: 4,
+            kernel: 3,
+            dropout: 0.5,
+            normalise_features: false,
+            training: TrainingConfig { epochs: 2000, ..TrainingConfig::default() },
+        }
+    }
+}
+
+/// A graph as the network reads it.
+pub struct Reading {
+    input: Input,
+    propagation: Sparse,
+    steps: Vec<Step>,
+}
+
+/// What all nodes read at the same time.
+struct Step {
+    /// Whom each node reads, anybody where it has nobody to read.
+    nodes: Rc<[u32]>,
+    /// 1 where there is somebody to read, `[n, 1]`.
+    there: Var,
+}
+
+impl Architecture for GpnnConfig {
+    type Reading = Reading;
+
+    fn check(&self) -> Result<()> {
+        settings::at_least_one("hidden", self.hidden)?;
+        settings::at_least_one("hops", self.hops)?;
+        settings::at_least_one("length", self.length)?;
+        settings::at_least_one("selected", self.selected)?;
+        settings::odd("kernel", self.kernel)?;
+        settings::share_below_one("dropout", self.dropout)
+    }
+
+    fn training(&self) -> &TrainingConfig {
+        &self.training
+    }
+
+    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
+        let hidden = self.hidden;
+        let mut make = Make::new(seed);
+        make.linear("own", sizes.features, hidden);
+        make.linear("graph0", sizes.features, hidden);
+        make.linear("graph1", hidden, hidden);
+        Cell::make(&mut make, "encoder", hidden, hidden);
+        Cell::make(&mut make, "decoder", hidden, hidden);
+        make.linear("pointer.read", hidden, hidden);
+        make.weight("pointer.asked", hidden, hidden);
+        make.weight("pointer.score", hidden, 1);
+        make.linear("convolution", self.kernel * hidden, hidden);
+        make.linear("ranks", self.selected * hidden, hidden);
+        make.linear("head", 3 * hidden, sizes.classes);
+        make.done()
+    }
+
+    fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
+        let graph = graph.to_undirected();
+        let found: Arc<Vec<Vec<u32>>> = session.shared(
+            || format!("gpnn {} {}", self.hops, self.length),
+            |_| Ok(surroundings(&graph, features, self.hops, self.length)),
+        )?;
+        Ok(Reading {
+            input: Input::scaled(features, self.normalise_features),
+            propagation: Sparse::constant(&normalise::symmetric_with_self_loops(&graph)),
+            steps: from_far_to_near(&found, self.length),
+        })
+    }
+
+    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let mut take = Take::from(parameters);
+        let (rate, seed) = dropout_before(0, self.dropout, dropout_seed);
+        let input = reading.input.dropout(rate, seed);
+        let own = take.linear_of(&input).relu(); // [n, hidden]
+        let (rate, seed) = dropout_before(1, self.dropout, dropout_seed);
+        let near = convolved(&reading.propagation, &input, &mut take, rate, seed);
+        let ranked = self.ranked(reading, &own, &mut take);
+        let (weight, bias) = (take.one(), take.one());
+        let convolve = |window: &Var| window.matmul(weight).add_row(bias).relu();
+        let seen: Vec<Var> = conv1d::windows_of_steps(&ranked, self.kernel).iter().map(convolve).collect();
+        let pointed = take.linear(&side_by_side(&seen)).relu();
+        let (rate, seed) = dropout_before(2, self.dropout, dropout_seed);
+        take.linear(&Var::concat_cols(&[&own, &near, &pointed]).dropout(rate, seed))
+    }
+}
+
+/// Two graph convolutions, `[n, hidden]`.
+fn convolved(propagation: &Sparse, input: &Input, take: &mut Take<'_>, rate: f32, seed: u64) -> Var {
+    let first = propagation.matmul(&input.matmul(take.one())).add_row(take.one());
+    let second = first.relu().dropout(rate, seed).matmul(take.one());
+    propagation.matmul(&second).add_row(take.one()).relu()
+}
+
+impl GpnnConfig {
+    /// The ranked list of each node: `selected` times `[n, hidden]`.
+    fn ranked(&self, reading: &Reading, own: &Var, take: &mut Take<'_>) -> Vec<Var> {
+        let (encoder, decoder) = (Cell::take(take), Cell::take(take));
+        let (read_weight, read_bias, asked, score) = (take.one(), take.one(), take.one(), take.one());
+        let heard = encoder.heard(own); // of everybody, once
+        let mut state = State::empty(own.rows(), self.hidden);
+        let (mut items, mut keys) = (Vec::new(), Vec::new()); // each [n, hidden]
+        for Step { nodes, there } in &reading.steps {
+            state = encoder.step(&heard.gather_rows(nodes), &state).of(there);
+            items.push(own.gather_rows(nodes).mul_col(there));
+            keys.push(state.hidden.matmul(read_weight).add_row(read_bias));
+        }
+        let mut choice = Choice::among(&reading.steps, own.rows());
+        let mut asks = own.clone();
+        (0..self.selected)
+            .map(|_| {
+                state = decoder.step(&decoder.heard(&asks), &state);
+                let question = state.hidden.matmul(asked);
+                let scores: Vec<Var> =
+                    keys.iter().map(|key| key.add(&question).tanh().matmul(score)).collect();
+                let shares = choice.point(&side_by_side(&scores)); // [n, length]
+                let weighted =
+                    items.iter().enumerate().map(|(t, item)| item.mul_col(&shares.slice_cols(t, 1)));
+                asks = weighted.reduce(|a, b| a.add(&b)).expect("a sequence has a step");
+                asks.clone()
+            })
+            .collect()
+    }
+}
+
+/// What may still be pointed at.
+struct Choice {
+    /// 0 for what may be, [`OUT`] for what may not, `[n, length]`.
+    barred: Mat,
+}
+
+impl Choice {
+    fn among(steps: &[Step], num_nodes: usize) -> Self {
+        let bar = |there: f32| if there > 0.0 { 0.0 } else { OUT };
+        Choice {
+            barred: Mat::from_fn(num_nodes, steps.len(), |node, t| bar(steps[t].there.value().get(node, 0))),
+        }
+    }
+
+    /// The shares of attention, `[n, length]`, zero where nothing is left to point at; bars the largest of each node.
+    fn point(&mut self, scores: &Var) -> Var {
+        let left = |node: usize| self.barred.row(node).contains(&0.0);
+        let left = Mat::from_fn(scores.rows(), 1, |node, _| f32::from(u8::from(left(node))));
+        let shares = scores.add(&Var::constant(self.barred.clone())).softmax().mul_col(&Var::constant(left));
+        for node in 0..scores.rows() {
+            let largest = argmax(shares.value().row(node));
+            self.barred.row_mut(node)[largest] = OUT;
+        }
+        shares
+    }
+}
+
+/// Up to `length` others within `hops` hops of each node, nearest first; of those equally near, in an order that does not
+/// depend on their numbers.
+fn surroundings(graph: &Graph, features: &Features, hops: usize, length: usize) -> Vec<Vec<u32>> {
+    let (looks, shape) = (fingerprint::of_features(features), fingerprint::of_shape(graph));
+    let mut met = vec![u32::MAX; graph.num_nodes()];
+    let mut around = |start: u32| {
+        met[start as usize] = start;
+        let (mut found, mut ring) = (Vec::new(), vec![start]);
+        for _ in 0..hops {
+            let mut next = Vec::new();
+            for &node in &ring {
+                for &other in graph.neighbours(node as usize) {
+                    if std::mem::replace(&mut met[other as usize], start) != start {
+                        next.push(other);
+                    }
+                }
+            }
+            next.sort_by_key(|&node| (looks[node as usize], shape[node as usize]));
+            found.extend_from_slice(&next);
+            if found.len() >= length {
+                break;
+            }
+            ring = next;
+        }
+        found.truncate(length);
+        found
+    };
+    (0..graph.num_nodes() as u32).map(&mut around).collect()
+}
+
+/// Sequences as steps that end together, the nearest node last; who has less to read starts later.
+fn from_far_to_near(found: &[Vec<u32>], length: usize) -> Vec<Step> {
+    (0..length)
+        .rev()
+        .map(|back| {
+            let nodes: Vec<u32> = found.iter().map(|found| found.get(back).copied().unwrap_or(0)).collect();
+            let there: Vec<f32> = found.iter().map(|found| f32::from(u8::from(back < found.len()))).collect();
+            Step { nodes: nodes.into(), there: Var::constant(Mat::column(&there)) }
+        })
+        .collect()
+}
+
+/// The pointer network in the list of models.
+pub const KIND: ModelKind = kind::<GpnnConfig>(
+    "gpnn",
+    "pointer network that picks and ranks the nodes that matter to a node (Yang et al. 2022)",
+    || {
+        vec![
+            ("hidden", SearchSpace::choice([16, 32, 64])),
+            ("hops", SearchSpace::choice([1, 2, 3])),
+            ("length", SearchSpace::choice([8, 16, 32])),
+            ("selected", SearchSpace::choice([4, 8])),
+            ("dropout", SearchSpace::Uniform(0.0, 0.8)),
+            ("normalise_features", SearchSpace::choice([false, true])),
+            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
+            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
+        ]
+    },
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path() -> Graph {
+        Graph::from_edges(5, &[(0, 1), (1, 2), (2, 3)]).unwrap().0
+    }
+
+    #[test]
+    fn surroundings_are_near_first_and_bounded() {
+        let features = Features::none(5);
+        let found = surroundings(&path(), &features, 2, 9);
+        assert_eq!([&found[0], &found[3], &found[4]], [&vec![1, 2], &vec![2, 1], &vec![]]);
+        assert_eq!(surroundings(&path(), &features, 3, 1)[0], [1]);
+    }
+
+    #[test]
+    fn sequences_end_with_the_nearest() {
+        let steps = from_far_to_near(&[vec![1, 2], vec![0], vec![]], 2);
+        assert_eq!((&*steps[0].nodes, &*steps[1].nodes), (&[2, 0, 0][..], &[1, 0, 0][..]));
+        assert_eq!(steps[0].there.value().as_slice(), [1.0, 0.0, 0.0]);
+        assert_eq!(steps[1].there.value().as_slice(), [1.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn the_pointer_points_at_nobody_twice_and_ends_with_zeros() {
+        let steps = from_far_to_near(&[vec![1, 2]], 3);
+        let mut choice = Choice::among(&steps, 1);
+        let scores = Var::constant(Mat::from_slice(1, 3, &[9.0, 1.0, 8.0]));
+        let mut shares = |_| choice.point(&scores).value().as_slice().to_vec();
+        let rounds: Vec<Vec<f32>> = (0..3).map(&mut shares).collect();
+        assert!(rounds[0][0] == 0.0 && rounds[0][2] > 0.99, "{rounds:?}");
+        assert_eq!(rounds[1], [0.0, 1.0, 0.0]);
+        assert_eq!(rounds[2], [0.0, 0.0, 0.0]);
+    }
+}

@@ -1,0 +1,238 @@
+//! Node2Seq: a node's neighbours, sorted by attention, are a sequence with a trained weight for every position (Yuan and
+//! Ji 2021).
+//!
+//! Attention rates the node `i` itself and its neighbours, `e_ij = <q_i, k_j> / √d`. The best rated, `σ(e_ij) h_j` in
+//! descending order, make a sequence of fixed length, zeros beyond its end; a convolution runs along it, then a linear
+//! layer with a weight for every position. Nodes far away with features like its own come in as
+//! `mean_j σ(e_ij) h_j`, so that attention decides how much of them is heard. Both stand side by side; two such layers.
+//! Cost per epoch: `O(nnz(X) * hidden + edges * hidden + n * length * kernel * hidden²)`, and a sort of every
+//! neighbourhood.
+//!
+//! There is neither public code nor a list of settings. Left open by the paper's description, and chosen here: attention
+//! by inner products; the length, the kernel and the widths; the distant nodes (of the most alike by cosine of the
+//! features, those that are no neighbours); sigmoid gates, through which gradients reach the attention, because sorting
+//! itself has none.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::architecture::{Architecture, Sizes, kind};
+use super::parts::order::by_entries;
+use super::parts::{Make, Take, conv1d, knn, side_by_side};
+use super::{ModelKind, SearchSpace, settings};
+use crate::autograd::{Sparse, Var, sampled_product};
+use crate::error::Result;
+use crate::graph::{Features, Graph, normalise};
+use crate::linalg::{Mat, Pattern, SparseMat};
+use crate::training::{Auto, Input, Parameters, Session, TrainingConfig, dropout_before};
+
+/// Settings of Node2Seq.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Node2SeqConfig {
+    /// Width of the hidden layers, 1 or more.
+    pub hidden: usize,
+    /// Number of layers that read sequences, 1 or more.
+    pub layers: usize,
+    /// How many neighbours a sequence holds at most, 1 or more.
+    pub length: usize,
+    /// How many positions of a sequence the convolution sees, an odd number.
+    pub kernel: usize,
+    /// Among how many of the most alike nodes distant ones are looked for, 0 (none) or more.
+    pub distant: usize,
+    /// Share of the inputs and hidden units dropped while training, 0..1.
+    pub dropout: f32,
+    /// Scale every row of features to sum 1.
+    pub normalise_features: bool,
+    /// How it is trained.
+    pub training: TrainingConfig,
+}
+
+impl Default for Node2SeqConfig {
+    fn default() -> Self {
+        Node2SeqConfig {
+            hidden: 32,
+            layers: 2,
+            length: 16,
+            kernel: 3,
+            distant: 5,
+            dropout: 0.2,
+            normalise_features: true,
+            training: TrainingConfig { weight_decay: Auto::Given(1e-5), ..TrainingConfig::default() },
+        }
+    }
+}
+
+/// A graph as the network reads it.
+pub struct Reading {
+    input: Input,
+    /// Every node and its neighbours.
+    local: Arc<Pattern>,
+    /// The mean over the distant nodes.
+    distant: Arc<SparseMat>,
+}
+
+impl Architecture for Node2SeqConfig {
+    type Reading = Reading;
+
+    fn check(&self) -> Result<()> {
+        settings::at_least_one("hidden", self.hidden)?;
+        settings::at_least_one("layers", self.layers)?;
+        settings::at_least_one("length", self.length)?;
+        settings::odd("kernel", self.kernel)?;
+        settings::share_below_one("dropout", self.dropout)
+    }
+
+    fn training(&self) -> &TrainingConfig {
+        &self.training
+    }
+
+    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
+        let hidden = self.hidden;
+        let mut make = Make::new(seed);
+        make.linear("input", sizes.features, hidden);
+        for layer in 0..self.layers {
+            make.linear(&format!("layer{layer}.query"), hidden, hidden);
+            make.linear(&format!("layer{layer}.key"), hidden, hidden);
+            make.linear(&format!("layer{layer}.convolution"), self.kernel * hidden, hidden);
+            make.linear(&format!("layer{layer}.positions"), (self.length + 1) * hidden, hidden);
+        }
+        make.linear("head", hidden, sizes.classes);
+        make.done()
+    }
+
+    fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
+        let graph = graph.to_undirected();
+        let distant = session.shared(
+            || format!("node2seq {}", self.distant),
+            |_| Ok(distant(&graph, features, self.distant)),
+        )?;
+        Ok(Reading {
+            input: Input::scaled(features, self.normalise_features),
+            local: normalise::with_self_loops(&graph).pattern,
+            distant,
+        })
+    }
+
+    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let mut take = Take::from(parameters);
+        let (rate, seed) = dropout_before(0, self.dropout, dropout_seed);
+        let mut hidden = take.linear_of(&reading.input.dropout(rate, seed)).relu(); // [n, hidden]
+        for layer in 1..=self.layers {
+            let (rate, seed) = dropout_before(layer, self.dropout, dropout_seed);
+            hidden = self.layer(reading, &hidden.dropout(rate, seed), &mut take).relu();
+        }
+        let (rate, seed) = dropout_before(self.layers + 1, self.dropout, dropout_seed);
+        take.linear(&hidden.dropout(rate, seed))
+    }
+}
+
+impl Node2SeqConfig {
+    /// Neighbours in sequence and distant nodes, `[n, hidden] -> [n, hidden]`.
+    fn layer(&self, reading: &Reading, x: &Var, take: &mut Take<'_>) -> Var {
+        let (query, key) = (take.linear(x), take.linear(x));
+        let query = query.scale(1.0 / (self.hidden as f32).sqrt());
+        let rating = sampled_product(&reading.local, &query, &key); // [nnz, 1]
+        let steps = sequences(&reading.local, &rating, x, self.length); // length times [n, hidden]
+        let (weight, bias) = (take.one(), take.one());
+        let convolve = |window: &Var| window.matmul(weight).add_row(bias).relu();
+        let mut seen: Vec<Var> = conv1d::windows_of_steps(&steps, self.kernel).iter().map(convolve).collect();
+        let gates = sampled_product(&reading.distant.pattern, &query, &key).sigmoid();
+        let shares = Var::constant(Mat::column(&reading.distant.values));
+        seen.push(Sparse::new(Arc::clone(&reading.distant.pattern), gates.mul(&shares)).matmul(x));
+        take.linear(&side_by_side(&seen))
+    }
+}
+
+/// The best rated entries of every row of a pattern, in descending order, each weighted by the sigmoid of its rating:
+/// `length` steps `[n, d]`, zeros where a row has fewer.
+fn sequences(pattern: &Arc<Pattern>, rating: &Var, x: &Var, length: usize) -> Vec<Var> {
+    let nothing = pattern.nnz() as u32;
+    let mut nodes = vec![vec![0u32; pattern.rows()]; length];
+    let mut entries = vec![vec![nothing; pattern.rows()]; length];
+    for row in 0..pattern.rows() {
+        for (step, entry) in
+            best_rated(pattern, row, rating.value(), x.value()).into_iter().take(length).enumerate()
+        {
+            nodes[step][row] = pattern.indices()[entry];
+            entries[step][row] = entry as u32;
+        }
+    }
+    let gates = rating.sigmoid().stack_rows(&Var::constant(Mat::zeros(1, 1)));
+    let step = |(nodes, entries): (Vec<u32>, Vec<u32>)| {
+        x.gather_rows(&Rc::from(nodes)).mul_col(&gates.gather_rows(&Rc::from(entries)))
+    };
+    nodes.into_iter().zip(entries).map(step).collect()
+}
+
+/// The entries of a row by descending rating, equal ones by what is known of the nodes.
+fn best_rated(pattern: &Pattern, row: usize, rating: &Mat, x: &Mat) -> Vec<usize> {
+    let known = |entry: usize| x.row(pattern.indices()[entry] as usize);
+    let mut entries: Vec<usize> = pattern.row_range(row).collect();
+    entries.sort_by(|&a, &b| {
+        rating.get(b, 0).total_cmp(&rating.get(a, 0)).then_with(|| by_entries(known(a), known(b)))
+    });
+    entries
+}
+
+/// For every node, those of the `count` most alike by features that are no neighbours, their shares adding up to 1.
+fn distant(graph: &Graph, features: &Features, count: usize) -> SparseMat {
+    let alike = knn::nearest(features, count);
+    let entries = (0..graph.num_nodes()).flat_map(|node| {
+        let far: Vec<u32> = alike
+            .row(node)
+            .map(|(other, _)| other)
+            .filter(|&other| !graph.has_edge(node as u32, other))
+            .collect();
+        let share = 1.0 / far.len().max(1) as f32;
+        far.into_iter().map(move |other| (node as u32, other, share))
+    });
+    SparseMat::from_triplets(graph.num_nodes(), graph.num_nodes(), entries.collect())
+}
+
+/// Node2Seq in the list of models.
+pub const KIND: ModelKind = kind::<Node2SeqConfig>(
+    "node2seq",
+    "neighbours sorted by attention and convolved as a sequence (Yuan and Ji 2021)",
+    || {
+        vec![
+            ("hidden", SearchSpace::choice([16, 32, 64])),
+            ("layers", SearchSpace::choice([1, 2])),
+            ("length", SearchSpace::choice([8, 16, 32])),
+            ("distant", SearchSpace::choice([0, 5, 10])),
+            ("dropout", SearchSpace::Uniform(0.0, 0.8)),
+            ("normalise_features", SearchSpace::choice([false, true])),
+            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
+            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
+        ]
+    },
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_come_in_descending_order_and_zeros_after_them() {
+        let pattern = Arc::new(Pattern::new(3, 3, vec![0, 3, 4, 5], vec![0, 1, 2, 1, 2]));
+        let rating = Var::constant(Mat::column(&[0.0, 9.0, -9.0, 9.0, 9.0]));
+        let x = Var::constant(Mat::column(&[10.0, 20.0, 30.0]));
+        let steps = sequences(&pattern, &rating, &x, 2);
+        let row = |step: usize| steps[step].value().as_slice();
+        for (found, expected) in row(0).iter().zip([20.0, 20.0, 30.0]) {
+            assert!((found - expected).abs() < 0.01, "{found}");
+        }
+        assert_eq!(row(1), [5.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn distant_nodes_are_alike_and_no_neighbours() {
+        let features = Features::Dense(Mat::from_slice(4, 2, &[1.0, 0.0, 1.0, 0.1, 1.0, 0.2, 0.0, 1.0]));
+        let graph = Graph::from_edges(4, &[(0, 1)]).unwrap().0;
+        let found = distant(&graph, &features, 2);
+        assert_eq!(found.row(0).collect::<Vec<_>>(), [(2, 1.0)]);
+        assert_eq!(found.row(2).collect::<Vec<_>>(), [(0, 0.5), (1, 0.5)]);
+    }
+}
