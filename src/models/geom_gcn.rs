@@ -248,16 +248,7 @@ impl<'a> Sweep<'a> {
 pub const KIND: ModelKind = kind::<GeomGcnConfig>(
     "geom-gcn",
     "geometric network: neighbours in the graph and in the plane by direction (Pei et al. 2020)",
-    || {
-        vec![
-            ("embedding", SearchSpace::choice(["isomap", "spectral"])),
-            ("hidden", SearchSpace::choice([16, 32, 48])),
-            ("dropout", SearchSpace::Uniform(0.0, 0.8)),
-            ("normalise_features", SearchSpace::choice([false, true])),
-            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
-        ]
-    },
+    || settings::search([16, 32, 48], [("embedding", SearchSpace::choice(["isomap", "spectral"]))]),
 );
 
 #[cfg(test)]

@@ -258,16 +258,14 @@ pub const KIND: ModelKind = kind::<GpnnConfig>(
     "gpnn",
     "pointer network that picks and ranks the nodes that matter to a node (Yang et al. 2022)",
     || {
-        vec![
-            ("hidden", SearchSpace::choice([16, 32, 64])),
-            ("hops", SearchSpace::choice([1, 2, 3])),
-            ("length", SearchSpace::choice([8, 16, 32])),
-            ("selected", SearchSpace::choice([4, 8])),
-            ("dropout", SearchSpace::Uniform(0.0, 0.8)),
-            ("normalise_features", SearchSpace::choice([false, true])),
-            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
-        ]
+        settings::search(
+            [16, 32, 64],
+            [
+                ("hops", SearchSpace::choice([1, 2, 3])),
+                ("length", SearchSpace::choice([8, 16, 32])),
+                ("selected", SearchSpace::choice([4, 8])),
+            ],
+        )
     },
 );
 

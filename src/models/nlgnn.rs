@@ -146,16 +146,14 @@ pub const KIND: ModelKind = kind::<NlgnnConfig>(
     "nlgnn",
     "non-local network: convolutions along the nodes sorted by a learned score (Liu et al. 2021)",
     || {
-        vec![
-            ("backbone", SearchSpace::choice(["mlp", "gcn"])),
-            ("hidden", SearchSpace::choice([16, 48, 96])),
-            ("kernel", SearchSpace::choice([3, 5])),
-            ("dropout", SearchSpace::Uniform(0.0, 0.8)),
-            ("sequence_dropout", SearchSpace::choice([0.0, 0.5])),
-            ("normalise_features", SearchSpace::choice([false, true])),
-            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
-        ]
+        settings::search(
+            [16, 48, 96],
+            [
+                ("backbone", SearchSpace::choice(["mlp", "gcn"])),
+                ("kernel", SearchSpace::choice([3, 5])),
+                ("sequence_dropout", SearchSpace::choice([0.0, 0.5])),
+            ],
+        )
     },
 );
 

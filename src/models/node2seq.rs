@@ -197,16 +197,14 @@ pub const KIND: ModelKind = kind::<Node2SeqConfig>(
     "node2seq",
     "neighbours sorted by attention and convolved as a sequence (Yuan and Ji 2021)",
     || {
-        vec![
-            ("hidden", SearchSpace::choice([16, 32, 64])),
-            ("layers", SearchSpace::choice([1, 2])),
-            ("length", SearchSpace::choice([8, 16, 32])),
-            ("distant", SearchSpace::choice([0, 5, 10])),
-            ("dropout", SearchSpace::Uniform(0.0, 0.8)),
-            ("normalise_features", SearchSpace::choice([false, true])),
-            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
-        ]
+        settings::search(
+            [16, 32, 64],
+            [
+                ("layers", SearchSpace::choice([1, 2])),
+                ("length", SearchSpace::choice([8, 16, 32])),
+                ("distant", SearchSpace::choice([0, 5, 10])),
+            ],
+        )
     },
 );
 

@@ -220,16 +220,7 @@ fn ahead(mut rated: Vec<(u64, u32)>, limit: usize) -> Vec<u32> {
 pub const KIND: ModelKind = kind::<UgcnConfig>(
     "ugcn",
     "universal network: attention over edges, two hops and similar features (Jin et al. 2021, U-GCN)",
-    || {
-        vec![
-            ("hidden", SearchSpace::choice([8, 16, 64])),
-            ("neighbours", SearchSpace::choice([3, 5, 7])),
-            ("dropout", SearchSpace::Uniform(0.0, 0.8)),
-            ("normalise_features", SearchSpace::choice([false, true])),
-            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
-        ]
-    },
+    || settings::search([8, 16, 64], [("neighbours", SearchSpace::choice([3, 5, 7]))]),
 );
 
 #[cfg(test)]
