@@ -4,13 +4,21 @@
 //! validation labels only, and returns a separate fitted type. `predict` takes the graph explicitly, so
 //! whether a model is attacked before training (poisoning) or after it (evasion) can be read off the call.
 
+pub mod alt_gcn;
 pub mod architecture;
+pub mod bm_gcn;
 pub mod gcn;
+pub mod gcn_jaccard;
+pub mod gcn_svd;
+pub mod gnnguard;
+pub mod greet;
 pub mod lhs;
 pub mod mlp;
 pub mod parts;
 mod registry;
+pub mod rgcn;
 mod settings;
+pub mod simp_gcn;
 mod task;
 
 pub use registry::{ModelKind, SearchSpace, kind, kinds};

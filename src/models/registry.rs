@@ -2,7 +2,10 @@
 
 use toml::Table;
 
-use super::{ModelConfig, NodeClassifier, gcn, lhs, mlp};
+use super::{
+    ModelConfig, NodeClassifier, alt_gcn, bm_gcn, gcn, gcn_jaccard, gcn_svd, gnnguard, greet, lhs, mlp, rgcn,
+    simp_gcn,
+};
 use crate::error::{Error, Result};
 use crate::training::Tensors;
 
@@ -37,7 +40,19 @@ pub enum SearchSpace {
 
 /// All models, in the order in which they are listed.
 pub fn kinds() -> &'static [ModelKind] {
-    &[lhs::KIND, mlp::KIND, gcn::KIND]
+    &[
+        lhs::KIND,
+        mlp::KIND,
+        gcn::KIND,
+        gcn_jaccard::KIND,
+        gcn_svd::KIND,
+        gnnguard::KIND,
+        rgcn::KIND,
+        simp_gcn::KIND,
+        bm_gcn::KIND,
+        alt_gcn::KIND,
+        greet::KIND,
+    ]
 }
 
 /// The model of that name; the error names the nearest one.

@@ -51,6 +51,21 @@ pub(super) fn share_below_one(key: &str, value: f32) -> Result<()> {
     ))
 }
 
+pub(super) fn share(key: &str, value: f32) -> Result<()> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::setting(key, format!("{value} is out of range"), "choose a number from 0 to 1"))
+}
+
+/// Refuses negative and infinite numbers.
+pub(super) fn not_negative(key: &str, value: f32) -> Result<()> {
+    if value >= 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(Error::setting(key, format!("{value} is out of range"), "choose 0 or a positive number"))
+}
+
 /// Refuses features with other columns than those that the model learned from.
 pub(super) fn same_columns(features: &Features, learned: usize) -> Result<()> {
     if features.dim() == learned {

@@ -3,5 +3,9 @@
 pub mod attention;
 pub mod knn;
 pub mod layers;
+pub mod noise;
+pub mod random_walk;
+pub mod scaling;
+pub mod similarity;
 
 pub use layers::{Make, Take};
