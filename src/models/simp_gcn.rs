@@ -56,14 +56,14 @@ pub struct SimpGcnConfig {
 impl Default for SimpGcnConfig {
     fn default() -> Self {
         SimpGcnConfig {
-            hidden: 128,
+            hidden: 32,
             layers: 2,
             neighbours: 20,
             own_weight: 0.1,
             similarity_weight: 1.0,
             dropout: 0.5,
             normalise_features: true,
-            training: TrainingConfig::default(),
+            training: TrainingConfig { learning_rate: 0.05, ..TrainingConfig::default() },
         }
     }
 }
