@@ -15,6 +15,7 @@ pub mod greet;
 pub mod lhs;
 pub mod mlp;
 pub mod parts;
+pub mod pro_gnn;
 mod registry;
 pub mod rgcn;
 mod settings;

@@ -3,8 +3,8 @@
 use toml::Table;
 
 use super::{
-    ModelConfig, NodeClassifier, alt_gcn, bm_gcn, gcn, gcn_jaccard, gcn_svd, gnnguard, greet, lhs, mlp, rgcn,
-    simp_gcn,
+    ModelConfig, NodeClassifier, alt_gcn, bm_gcn, gcn, gcn_jaccard, gcn_svd, gnnguard, greet, lhs, mlp,
+    pro_gnn, rgcn, simp_gcn,
 };
 use crate::error::{Error, Result};
 use crate::training::Tensors;
@@ -52,6 +52,7 @@ pub fn kinds() -> &'static [ModelKind] {
         bm_gcn::KIND,
         alt_gcn::KIND,
         greet::KIND,
+        pro_gnn::KIND,
     ]
 }
 
