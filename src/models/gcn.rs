@@ -71,20 +71,31 @@ impl Architecture for GcnConfig {
     }
 
     fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let (rate, seed) = dropout_before(0, self.dropout, dropout_seed);
-        let transformed = reading.input.dropout(rate, seed).matmul(&parameters[0]);
-        let mut hidden = reading.propagation.matmul(&transformed).add_row(&parameters[1]);
-        for layer in 1..self.layers {
-            let (rate, seed) = dropout_before(layer, self.dropout, dropout_seed);
-            let (weight, bias) = (&parameters[2 * layer], &parameters[2 * layer + 1]);
-            let transformed = hidden.relu().dropout(rate, seed).matmul(weight);
-            hidden = reading.propagation.matmul(&transformed).add_row(bias);
-        }
-        hidden // [n, classes]
+        self.scores_by(&reading.input, parameters, dropout_seed, |x| reading.propagation.matmul(x))
     }
 }
 
 impl GcnConfig {
+    /// Class scores `[n,C]` over any way to propagate the rows of a matrix.
+    pub(super) fn scores_by(
+        &self,
+        input: &Input,
+        parameters: &[Var],
+        dropout_seed: Option<u64>,
+        propagate: impl Fn(&Var) -> Var,
+    ) -> Var {
+        let (rate, seed) = dropout_before(0, self.dropout, dropout_seed);
+        let transformed = input.dropout(rate, seed).matmul(&parameters[0]);
+        let mut hidden = propagate(&transformed).add_row(&parameters[1]);
+        for layer in 1..self.layers {
+            let (rate, seed) = dropout_before(layer, self.dropout, dropout_seed);
+            let (weight, bias) = (&parameters[2 * layer], &parameters[2 * layer + 1]);
+            let transformed = hidden.relu().dropout(rate, seed).matmul(weight);
+            hidden = propagate(&transformed).add_row(bias);
+        }
+        hidden // [n, classes]
+    }
+
     fn over(&self, propagation: Sparse, features: &Features) -> Reading {
         Reading { input: Input::scaled(features, self.normalise_features), propagation }
     }

@@ -5,15 +5,21 @@
 //! whether a model is attacked before training (poisoning) or after it (evasion) can be read off the call.
 
 pub mod acm_gcn;
+pub mod alt_gcn;
 pub mod appnp;
 pub mod architecture;
+pub mod bm_gcn;
 pub mod fsgnn;
 pub mod gat;
 pub mod gcn;
+pub mod gcn_jaccard;
+pub mod gcn_svd;
 pub mod geom_gcn;
 pub mod glognn;
+pub mod gnnguard;
 pub mod gpnn;
 pub mod graphsage;
+pub mod greet;
 pub mod h2gcn;
 pub mod lhs;
 pub mod linkx;
@@ -22,8 +28,11 @@ pub mod mlp;
 pub mod nlgnn;
 pub mod node2seq;
 pub mod parts;
+pub mod pro_gnn;
 mod registry;
+pub mod rgcn;
 mod settings;
+pub mod simp_gcn;
 mod task;
 pub mod ugcn;
 

@@ -3,8 +3,9 @@
 use toml::Table;
 
 use super::{
-    ModelConfig, NodeClassifier, acm_gcn, appnp, fsgnn, gat, gcn, geom_gcn, glognn, gpnn, graphsage, h2gcn,
-    lhs, linkx, mixhop, mlp, nlgnn, node2seq, ugcn,
+    ModelConfig, NodeClassifier, acm_gcn, alt_gcn, appnp, bm_gcn, fsgnn, gat, gcn, gcn_jaccard, gcn_svd,
+    geom_gcn, glognn, gnnguard, gpnn, graphsage, greet, h2gcn, lhs, linkx, mixhop, mlp, nlgnn, node2seq,
+    pro_gnn, rgcn, simp_gcn, ugcn,
 };
 use crate::error::{Error, Result};
 use crate::training::Tensors;
@@ -53,7 +54,16 @@ pub fn kinds() -> &'static [ModelKind] {
         geom_gcn::KIND,
         node2seq::KIND,
         gpnn::KIND,
+        pro_gnn::KIND,
         ugcn::KIND,
+        simp_gcn::KIND,
+        bm_gcn::KIND,
+        greet::KIND,
+        alt_gcn::KIND,
+        gcn_jaccard::KIND,
+        gcn_svd::KIND,
+        gnnguard::KIND,
+        rgcn::KIND,
         linkx::KIND,
         glognn::KIND,
         acm_gcn::KIND,

@@ -1,5 +1,7 @@
 //! What every model does with its settings: defaults, reading, ranges.
 
+use std::fmt::Display;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::Table;
@@ -34,57 +36,36 @@ pub(super) fn build<C: ModelConfig + DeserializeOwned + 'static>(
 }
 
 pub(super) fn at_least_one(key: &str, value: usize) -> Result<()> {
-    if value >= 1 {
-        return Ok(());
-    }
-    Err(Error::setting(key, format!("{value} is out of range"), "choose 1 or more"))
+    in_range(value >= 1, key, value, "choose 1 or more")
 }
 
 pub(super) fn at_most(key: &str, value: usize, most: usize) -> Result<()> {
-    if value <= most {
-        return Ok(());
-    }
-    Err(Error::setting(key, format!("{value} is out of range"), format!("choose {most} or less")))
+    in_range(value <= most, key, value, &format!("choose {most} or less"))
 }
 
-pub(super) fn share_below_one(key: &str, value: f32) -> Result<()> {
-    if (0.0..1.0).contains(&value) {
-        return Ok(());
-    }
-    Err(Error::setting(
-        key,
-        format!("{value} is out of range"),
-        "choose a share from 0 up to, not including, 1",
-    ))
+pub(super) fn odd(key: &str, value: usize) -> Result<()> {
+    in_range(value % 2 == 1, key, value, "choose an odd number, such as 3 or 5")
 }
 
 pub(super) fn not_negative(key: &str, value: f32) -> Result<()> {
-    if value >= 0.0 && value.is_finite() {
-        return Ok(());
-    }
-    Err(Error::setting(key, format!("{value} is out of range"), "choose 0 or a positive number"))
+    in_range(value >= 0.0 && value.is_finite(), key, value, "choose 0 or a positive number")
 }
 
 pub(super) fn positive(key: &str, value: f32) -> Result<()> {
-    if value > 0.0 && value.is_finite() {
-        return Ok(());
-    }
-    Err(Error::setting(key, format!("{value} is out of range"), "choose a positive number"))
+    in_range(value > 0.0 && value.is_finite(), key, value, "choose a positive number")
 }
 
 /// A share that may also be all.
 pub(super) fn share(key: &str, value: f32) -> Result<()> {
-    if (0.0..=1.0).contains(&value) {
-        return Ok(());
-    }
-    Err(Error::setting(key, format!("{value} is out of range"), "choose a share from 0 to 1"))
+    in_range((0.0..=1.0).contains(&value), key, value, "choose a share from 0 to 1")
 }
 
-pub(super) fn odd(key: &str, value: usize) -> Result<()> {
-    if value % 2 == 1 {
-        return Ok(());
-    }
-    Err(Error::setting(key, format!("{value} is out of range"), "choose an odd number, such as 3 or 5"))
+pub(super) fn share_below_one(key: &str, value: f32) -> Result<()> {
+    in_range((0.0..1.0).contains(&value), key, value, "choose a share from 0 up to, not including, 1")
+}
+
+fn in_range(good: bool, key: &str, value: impl Display, remedy: &str) -> Result<()> {
+    if good { Ok(()) } else { Err(Error::setting(key, format!("{value} is out of range"), remedy)) }
 }
 
 /// Refuses features with other columns than those that the model learned from.

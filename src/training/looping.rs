@@ -111,7 +111,8 @@ pub struct Score {
 }
 
 impl Score {
-    fn beats(&self, other: &Score, monitor: Monitor) -> bool {
+    /// Whether this is an improvement.
+    pub fn beats(&self, other: &Score, monitor: Monitor) -> bool {
         match monitor {
             Monitor::Loss => self.loss < other.loss,
             Monitor::Accuracy => {

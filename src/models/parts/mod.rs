@@ -8,8 +8,12 @@ pub mod hops;
 pub mod knn;
 pub mod layers;
 pub mod lstm;
+pub mod noise;
 pub mod order;
 pub mod plane;
+pub mod random_walk;
+pub mod scaling;
+pub mod similarity;
 
 pub use dropout::Dropout;
 pub use layers::{Make, Take, side_by_side};

@@ -1,0 +1,477 @@
+//! Pro-GNN: learns a clean graph together with a GCN (Jin et al. 2020).
+//!
+//! Minimises `‖S - A‖ + α ‖S‖₁ + β ‖S‖_* + γ CE(GCN(S)) + λ tr(Xᵀ L̂ X)` over a dense symmetric `S` in `[0, 1]` and the weights
+//! of a GCN in turns: one step on `S` (gradient, singular values shrunk by `η β`, entries by `η α`), some on the weights.
+//! Attacks raise the rank and join nodes with different features; both is undone.
+//! Cost per epoch: `O(n² hidden)` and, every few epochs, `O(n³)`; memory `O(n²)`, since `S` is dense by definition.
+//!
+//! Departs from the paper: singular values are shrunk every `low_rank_every` epochs by as much as those epochs would
+//! have shrunk them; gradients of `S` are made symmetric, and so `S` is. On a graph with other edges than the learned
+//! one `A`, the network reads `A' + S - A`, within `[0, 1]`: what was learned about each pair stays.
+
+mod graph;
+
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+
+use self::graph::{LearnedGraph, Pull, Through, row_sums};
+use super::mlp::layered_parameters;
+use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
+use crate::autograd::{Adam, AdamConfig, Order, Var, gradients};
+use crate::error::{Error, Result};
+use crate::graph::{Features, Graph, normalise};
+use crate::linalg::random::derive;
+use crate::linalg::{Mat, SparseMat, matmul_nt};
+use crate::training::{
+    Checkpoint, EpochRecord, Input, Network, Objective, Parameters, Score, Session, Supervised, Tensors,
+    Trained, TrainingConfig, dropout_before, probabilities,
+};
+
+/// Beyond this, dense matrices of all pairs take gigabytes and their decomposition minutes.
+const MOST_NODES: usize = 8192;
+/// The name of the only stage.
+const STAGE: &str = "classifier";
+/// The tensor that holds `S - A`.
+const DIFFERENCE: &str = "difference";
+/// The network's parameters, in order; those at even places decay.
+const NAMES: [&str; 4] = ["layer0.weight", "layer0.bias", "layer1.weight", "layer1.bias"];
+
+/// Settings of Pro-GNN.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProGnnConfig {
+    /// Width of the hidden layer, 1 or more.
+    pub hidden: usize,
+    /// Share of the hidden units dropped while training, 0..1.
+    pub dropout: f32,
+    /// Step size of the graph (η), above 0.
+    pub graph_rate: f32,
+    /// Weight of the l1 norm of the graph (the paper's α), 0 or above.
+    pub sparsity: f32,
+    /// Weight of its nuclear norm (the paper's β), 0 or above.
+    pub low_rank: f32,
+    /// The nuclear norm acts once in this many epochs, and that much harder, 1 or more; 1 is the published schedule.
+    pub low_rank_every: usize,
+    /// Weight of the network's cross-entropy in the loss of the graph (the paper's γ), 0 or above.
+    pub task: f32,
+    /// Weight of the features' smoothness over the graph (the paper's λ), 0 or above.
+    pub smoothness: f32,
+    /// Steps of the network per step of the graph, 1 or more.
+    pub network_steps: usize,
+    /// Scale every row of features to sum 1.
+    pub normalise_features: bool,
+    /// How both are trained; an epoch is one step of the graph and those of the network.
+    pub training: TrainingConfig,
+}
+
+impl Default for ProGnnConfig {
+    fn default() -> Self {
+        ProGnnConfig {
+            hidden: 16,
+            dropout: 0.5,
+            graph_rate: 0.01,
+            sparsity: 5e-4,
+            low_rank: 1.5,
+            low_rank_every: 10,
+            task: 1.0,
+            smoothness: 1e-3,
+            network_steps: 2,
+            normalise_features: false,
+            training: TrainingConfig { epochs: 400, ..TrainingConfig::default() },
+        }
+    }
+}
+
+/// Pro-GNN after learning.
+#[derive(Clone, Debug)]
+pub struct FittedProGnn {
+    config: ProGnnConfig,
+    parameters: Parameters,
+    /// `S - A` of the training graph, `[n, n]`.
+    difference: Mat,
+}
+
+impl ProGnnConfig {
+    fn parameters(&self, features: usize, classes: usize, seed: u64) -> Parameters {
+        layered_parameters(features, self.hidden, classes, 2, seed)
+    }
+
+    fn adam(&self, task: &Task<'_>) -> AdamConfig {
+        let decay = self.training.weight_decay.given().unwrap_or(1.0 / task.train.nodes.len().max(1) as f32);
+        AdamConfig {
+            learning_rate: self.training.learning_rate,
+            weight_decay: decay,
+            ..AdamConfig::default()
+        }
+    }
+
+    /// What pulls on the graph in an epoch.
+    fn pull(&self, epoch: usize) -> Pull {
+        let every = self.low_rank_every;
+        let low_rank = if (epoch + 1).is_multiple_of(every) { self.low_rank * every as f32 } else { 0.0 };
+        Pull { rate: self.graph_rate, sparsity: self.sparsity, low_rank, smoothness: self.smoothness }
+    }
+}
+
+impl ModelConfig for ProGnnConfig {
+    fn validate(&self) -> Result<()> {
+        settings::at_least_one("hidden", self.hidden)?;
+        settings::share_below_one("dropout", self.dropout)?;
+        settings::not_negative("graph_rate", self.graph_rate)?;
+        settings::not_negative("sparsity", self.sparsity)?;
+        settings::not_negative("low_rank", self.low_rank)?;
+        settings::at_least_one("low_rank_every", self.low_rank_every)?;
+        settings::not_negative("task", self.task)?;
+        settings::not_negative("smoothness", self.smoothness)?;
+        settings::at_least_one("network_steps", self.network_steps)?;
+        self.training.validate("training")
+    }
+
+    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
+        self.validate()?;
+        few_enough(task.graph)?;
+        let given = normalise::adjacency(&task.graph.to_undirected());
+        let products = match self.smoothness > 0.0 {
+            true => Some(
+                session.shared(|| "pro-gnn, products of features".into(), |_| Ok(products(task.features)))?,
+            ),
+            false => None,
+        };
+        let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
+        let learning = Learning {
+            config: self,
+            task,
+            input: Input::scaled(task.features, self.normalise_features),
+            given: &given,
+            products: products.as_deref(),
+        };
+        let mut state = State::begin(&learning, &parameters);
+        if let Some(checkpoint) = session.load(STAGE)? {
+            state.resume(&checkpoint)?;
+        }
+        while !state.finished(&self.training) {
+            if session.stopping() {
+                session.save(STAGE, &state.checkpoint())?;
+                return Err(session.interrupted());
+            }
+            let seed = derive(seed, &[1, state.progress.epochs as u64]);
+            session.tell(&learning.epoch(&mut state, seed)?);
+        }
+        let kept = state.best_weights.iter().map(|weight| (**weight).clone());
+        parameters.restore(&NAMES.iter().map(|name| name.to_string()).zip(kept).collect())?;
+        let difference = changed((*state.best_entries).clone(), &given, |entry, weight| entry - weight);
+        Ok(Box::new(FittedProGnn { config: self.clone(), parameters, difference }))
+    }
+}
+
+fn few_enough(graph: &Graph) -> Result<()> {
+    if graph.num_nodes() <= MOST_NODES {
+        return Ok(());
+    }
+    Err(Error::data(
+        format!(
+            "Pro-GNN learns a dense matrix over all pairs of nodes: {} nodes are too many, {MOST_NODES} the most",
+            graph.num_nodes()
+        ),
+        "choose a defence whose memory grows with the edges, such as lhs, gnnguard or gcn-jaccard",
+    ))
+}
+
+/// `X Xᵀ`.
+fn products(features: &Features) -> Mat {
+    match features {
+        Features::Dense(rows) => matmul_nt(rows, rows),
+        Features::Sparse(rows) => {
+            let rows = rows.to_dense();
+            matmul_nt(&rows, &rows)
+        }
+    }
+}
+
+/// A dense matrix with the entries of a sparse one worked in.
+fn changed(mut entries: Mat, given: &SparseMat, f: impl Fn(f32, f32) -> f32) -> Mat {
+    for row in 0..given.rows() {
+        for (col, weight) in given.row(row) {
+            let entry = &mut entries.row_mut(row)[col as usize];
+            *entry = f(*entry, weight);
+        }
+    }
+    entries
+}
+
+impl NodeClassifier for FittedProGnn {
+    fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
+        settings::same_columns(features, self.parameters.shape(0).0)?;
+        settings::same_nodes(graph, self.difference.rows())?;
+        let given = normalise::adjacency(&graph.to_undirected());
+        let mut entries = changed(self.difference.clone(), &given, |entry, weight| entry + weight);
+        entries.as_mut_slice().iter_mut().for_each(|entry| *entry = entry.clamp(0.0, 1.0));
+        let input = Input::scaled(features, self.config.normalise_features);
+        let network =
+            DenseGcn { config: &self.config, input: &input, graph: Propagation::over(Rc::new(entries)) };
+        Ok(probabilities(&network, &self.parameters.constants()))
+    }
+
+    fn tensors(&self) -> Tensors {
+        let mut tensors = self.parameters.tensors();
+        tensors.insert(DIFFERENCE.into(), self.difference.clone());
+        tensors
+    }
+}
+
+/// `Â = diag(r) (S + I) diag(r)`.
+struct Propagation {
+    entries: Var,
+    /// `r = (row sums of S + 1)^-1/2`.
+    scale: Var,
+}
+
+impl Propagation {
+    fn over(entries: Rc<Mat>) -> Self {
+        let scale = row_sums(&entries).into_iter().map(|sum| (sum + 1.0).powf(-0.5));
+        let scale = Mat::column(&scale.collect::<Vec<_>>());
+        Propagation { entries: Var::constant(entries), scale: Var::constant(scale) }
+    }
+
+    fn matmul(&self, x: &Var) -> Var {
+        let scaled = x.mul_col(&self.scale);
+        self.entries.matmul(&scaled).add(&scaled).mul_col(&self.scale)
+    }
+}
+
+struct DenseGcn<'a> {
+    config: &'a ProGnnConfig,
+    input: &'a Input,
+    graph: Propagation,
+}
+
+impl Network for DenseGcn<'_> {
+    fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let (rate, seed) = dropout_before(1, self.config.dropout, dropout_seed);
+        let first = self.graph.matmul(&self.input.matmul(&parameters[0])).add_row(&parameters[1]);
+        let second = first.relu().dropout(rate, seed).matmul(&parameters[2]);
+        self.graph.matmul(&second).add_row(&parameters[3]) // [n, classes]
+    }
+}
+
+impl DenseGcn<'_> {
+    /// What the cross-entropy of some nodes, times `weight`, says about the graph.
+    fn through(&self, parameters: &[Var], task: &Task<'_>, weight: f32) -> Through {
+        let first = self.input.matmul(&parameters[0]); // [n, hidden]
+        let heard = self.graph.matmul(&first);
+        // From here on the tape begins anew: what is before needs no gradient.
+        let entry = Var::parameter(heard.shared_value());
+        let second = entry.add_row(&parameters[1]).relu().matmul(&parameters[2]); // [n, classes]
+        let last = self.graph.matmul(&second);
+        let scores = last.add_row(&parameters[3]).gather_rows(&task.train.nodes.clone().into());
+        let loss = scores.cross_entropy(&task.train.classes.clone().into()).scale(weight);
+        let found = gradients(&loss, &[&entry, &last], Order::First);
+        let gradients = Var::concat_cols(&[&found[0], &found[1]]);
+        let beside =
+            |first: &Var, second: &Var| Mat::side_by_side(&[first.value().clone(), second.value().clone()]);
+        Through {
+            rows: beside(&first, &second),
+            spread_rows: beside(&heard, &last),
+            spread_gradients: self.graph.matmul(&gradients).value().clone(),
+            gradients: gradients.value().clone(),
+        }
+    }
+}
+
+/// Everything that stays the same from epoch to epoch.
+struct Learning<'a> {
+    config: &'a ProGnnConfig,
+    task: &'a Task<'a>,
+    input: Input,
+    given: &'a SparseMat,
+    products: Option<&'a Mat>,
+}
+
+impl Learning<'_> {
+    /// One step of the graph and some of the network.
+    fn epoch(&self, state: &mut State, seed: u64) -> Result<EpochRecord> {
+        let epoch = state.progress.epochs;
+        let through = self.network(state).through(&state.constants(), self.task, self.config.task);
+        state.graph.step(self.given, &through, self.products, self.config.pull(epoch));
+        let network = self.network(state);
+        let objective = Supervised::on(&network, &self.task.train, &self.task.val);
+        let (mut train_loss, mut score) = (f32::NAN, None);
+        for step in 0..self.config.network_steps {
+            train_loss = state.step(&objective, derive(seed, &[step as u64]));
+            score = objective.score(&state.constants());
+            state.keep_best(score, &self.config.training);
+        }
+        state.progress.epochs += 1;
+        if !train_loss.is_finite() {
+            return Err(Error::data(
+                format!("training diverged in epoch {epoch}: the loss is {train_loss}"),
+                "lower the learning rate, for example `--set training.learning_rate=0.001`",
+            ));
+        }
+        let (val_loss, val_accuracy) = (score.map(|score| score.loss), score.map(|score| score.accuracy));
+        Ok(EpochRecord { stage: STAGE.into(), epoch, train_loss, val_loss, val_accuracy })
+    }
+
+    fn network(&self, state: &State) -> DenseGcn<'_> {
+        let graph = Propagation::over(Rc::clone(&state.graph.entries));
+        DenseGcn { config: self.config, input: &self.input, graph }
+    }
+}
+
+/// Everything that changes from epoch to epoch. What is kept is shared until it changes.
+struct State {
+    graph: LearnedGraph,
+    weights: Vec<Rc<Mat>>,
+    adam: Adam,
+    best_entries: Rc<Mat>,
+    best_weights: Vec<Rc<Mat>>,
+    progress: Trained,
+}
+
+impl State {
+    fn begin(learning: &Learning<'_>, parameters: &Parameters) -> Self {
+        let graph = LearnedGraph::of(learning.given);
+        let weights: Vec<Rc<Mat>> = parameters.constants().iter().map(Var::shared_value).collect();
+        State {
+            best_entries: Rc::clone(&graph.entries),
+            best_weights: weights.clone(),
+            adam: Adam::new(learning.config.adam(learning.task), weights.iter().map(|weight| weight.shape())),
+            progress: Trained { epochs: 0, best_epoch: 0, best: None },
+            graph,
+            weights,
+        }
+    }
+
+    fn finished(&self, config: &TrainingConfig) -> bool {
+        let Trained { epochs, best_epoch, .. } = self.progress;
+        epochs >= config.epochs || epochs > best_epoch + config.patience
+    }
+
+    fn constants(&self) -> Vec<Var> {
+        self.weights.iter().map(|weight| Var::constant(Rc::clone(weight))).collect()
+    }
+
+    /// One step of the network; returns its loss.
+    fn step(&mut self, objective: &impl Objective, seed: u64) -> f32 {
+        let vars: Vec<Var> = self.weights.iter().map(|weight| Var::parameter(Rc::clone(weight))).collect();
+        let loss = objective.loss(&vars, seed);
+        let found = gradients(&loss, &vars.iter().collect::<Vec<_>>(), Order::First);
+        let loss = loss.scalar();
+        drop(vars);
+        self.adam.next_step();
+        for (place, (weight, gradient)) in self.weights.iter_mut().zip(&found).enumerate() {
+            self.adam.update(place, Rc::make_mut(weight), gradient.value(), place % 2 == 0);
+        }
+        loss
+    }
+
+    fn keep_best(&mut self, score: Option<Score>, config: &TrainingConfig) {
+        let better = match (score, self.progress.best) {
+            (Some(score), Some(best)) => score.beats(&best, config.monitor),
+            _ => true,
+        };
+        if better {
+            self.progress.best = score;
+            self.progress.best_epoch = self.progress.epochs;
+            self.best_entries = Rc::clone(&self.graph.entries);
+            self.best_weights = self.weights.clone();
+        }
+    }
+
+    fn checkpoint(&self) -> Checkpoint {
+        let mut tensors = Tensors::new();
+        tensors.insert("entries".into(), (*self.graph.entries).clone());
+        tensors.insert("momentum".into(), self.graph.momentum.clone());
+        tensors.insert("best_entries".into(), (*self.best_entries).clone());
+        for (place, name) in NAMES.iter().enumerate() {
+            let mut put = |kind: &str, mat: &Mat| tensors.insert(format!("{kind}/{name}"), mat.clone());
+            put("value", &self.weights[place]);
+            put("best", &self.best_weights[place]);
+            put("adam_first", &self.adam.first[place]);
+            put("adam_second", &self.adam.second[place]);
+        }
+        let state = serde_json::json!({ "progress": self.progress, "steps": self.adam.steps });
+        Checkpoint { tensors, state }
+    }
+
+    fn resume(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+        let damaged = || Error::data("the checkpoint cannot be read", "start again without --resume");
+        let tensor = |name: &str| checkpoint.tensors.get(name).cloned().ok_or_else(damaged);
+        let each = |kind: &str| {
+            NAMES.iter().map(|name| tensor(&format!("{kind}/{name}"))).collect::<Result<Vec<_>>>()
+        };
+        let shared = |mats: Vec<Mat>| mats.into_iter().map(Rc::new).collect::<Vec<_>>();
+        let number = |key: &str| checkpoint.state.get(key).cloned().ok_or_else(damaged);
+        self.graph = LearnedGraph { entries: Rc::new(tensor("entries")?), momentum: tensor("momentum")? };
+        self.best_entries = Rc::new(tensor("best_entries")?);
+        self.weights = shared(each("value")?);
+        self.best_weights = shared(each("best")?);
+        (self.adam.first, self.adam.second) = (each("adam_first")?, each("adam_second")?);
+        self.adam.steps = number("steps")?.as_u64().ok_or_else(damaged)?;
+        self.progress = serde_json::from_value(number("progress")?).map_err(|_| damaged())?;
+        Ok(())
+    }
+}
+
+/// Pro-GNN in the list of models.
+pub const KIND: ModelKind = ModelKind {
+    name: "pro-gnn",
+    summary: "learns a sparse, low-rank, smooth graph together with a GCN (Jin et al. 2020); small graphs only",
+    defaults: settings::defaults::<ProGnnConfig>,
+    build: settings::build::<ProGnnConfig>,
+    load: |table, tensors| {
+        let config: ProGnnConfig = settings::read(table)?;
+        let missing = || Error::data("the weights are not those of a pro-gnn model", "train again");
+        let difference = tensors.get(DIFFERENCE).ok_or_else(missing)?.clone();
+        let (features, classes) = settings::ends(tensors, 2)?;
+        let mut parameters = config.parameters(features, classes, 0);
+        parameters.restore(tensors)?;
+        Ok(Box::new(FittedProGnn { config, parameters, difference }))
+    },
+    search: || {
+        vec![
+            ("hidden", SearchSpace::choice([16, 32, 64])),
+            ("low_rank", SearchSpace::choice([0.5, 1.5, 3.0])),
+            ("smoothness", SearchSpace::choice([0.0, 1e-4, 1e-3, 1e-2])),
+            ("dropout", SearchSpace::Uniform(0.0, 0.9)),
+            ("normalise_features", SearchSpace::choice([false, true])),
+            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
+            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
+        ]
+    },
+    knows_nodes: true,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_nodes_are_refused_before_memory_is_asked_for() {
+        let large = Graph::from_edges(MOST_NODES + 1, &[]).unwrap().0;
+        let error = few_enough(&large).unwrap_err().to_string();
+        assert!(error.contains("8193 nodes are too many") && error.contains("hint"), "{error}");
+    }
+
+    #[test]
+    fn the_given_graph_is_read_as_a_gcn_reads_it() {
+        let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)]).unwrap().0;
+        let propagation = Propagation::over(Rc::new(normalise::adjacency(&graph).to_dense()));
+        let x = Var::constant(Mat::from_fn(4, 2, |row, col| (row + 3 * col) as f32));
+        let expected =
+            crate::autograd::Sparse::constant(&normalise::symmetric_with_self_loops(&graph)).matmul(&x);
+        for (found, expected) in
+            propagation.matmul(&x).value().as_slice().iter().zip(expected.value().as_slice())
+        {
+            assert!((found - expected).abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn the_nuclear_norm_acts_as_often_as_asked() {
+        let config = ProGnnConfig { low_rank_every: 4, low_rank: 1.5, ..ProGnnConfig::default() };
+        let found: Vec<f32> = (0..8).map(|epoch| config.pull(epoch).low_rank).collect();
+        assert_eq!(found, [0.0, 0.0, 0.0, 6.0, 0.0, 0.0, 0.0, 6.0]);
+    }
+}
