@@ -248,15 +248,13 @@ pub const KIND: ModelKind = kind::<AltConfig>(
     "alt-gcn",
     "the difference between two halves of the graph, split by learned weights (Xu et al. 2023)",
     || {
-        vec![
-            ("hidden", SearchSpace::choice([32, 64, 128])),
-            ("split_normalised", SearchSpace::choice([false, true])),
-            ("adjacency_weight", SearchSpace::choice([0.0, 0.001, 0.05, 0.1, 1.0])),
-            ("dropout", SearchSpace::Uniform(0.0, 0.9)),
-            ("normalise_features", SearchSpace::choice([false, true])),
-            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
-        ]
+        settings::search(
+            [32, 64, 128],
+            [
+                ("split_normalised", SearchSpace::choice([false, true])),
+                ("adjacency_weight", SearchSpace::choice([0.0, 0.001, 0.05, 0.1, 1.0])),
+            ],
+        )
     },
 );
 

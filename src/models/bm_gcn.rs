@@ -342,16 +342,14 @@ pub const KIND: ModelKind = ModelKind {
         Ok(Box::new(FittedBmGcn { config, parameters, affinity }))
     },
     search: || {
-        vec![
-            ("hidden", SearchSpace::choice([32, 64, 128])),
-            ("layers", SearchSpace::choice([2, 3])),
-            ("own_class", SearchSpace::choice([0.8, 1.0, 2.0, 3.0, 4.0])),
-            ("self_loop", SearchSpace::choice([0.0, 1.0, 2.0, 3.0])),
-            ("dropout", SearchSpace::Uniform(0.0, 0.9)),
-            ("normalise_features", SearchSpace::choice([false, true])),
-            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
-        ]
+        settings::search(
+            [32, 64, 128],
+            [
+                ("layers", SearchSpace::choice([2, 3])),
+                ("own_class", SearchSpace::choice([0.8, 1.0, 2.0, 3.0, 4.0])),
+                ("self_loop", SearchSpace::choice([0.0, 1.0, 2.0, 3.0])),
+            ],
+        )
     },
     knows_nodes: false,
 };

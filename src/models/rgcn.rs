@@ -161,15 +161,13 @@ pub const KIND: ModelKind = kind::<RgcnConfig>(
     "rgcn",
     "GCN with Gaussian representations, uncertain nodes count less (Zhu et al. 2019)",
     || {
-        vec![
-            ("hidden", SearchSpace::choice([16, 32, 64, 128])),
-            ("variance_attention", SearchSpace::choice([0.1, 0.5, 1.0, 2.0])),
-            ("divergence_weight", SearchSpace::LogUniform(1e-6, 1e-3)),
-            ("dropout", SearchSpace::Uniform(0.0, 0.9)),
-            ("normalise_features", SearchSpace::choice([false, true])),
-            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
-        ]
+        settings::search(
+            [16, 32, 64, 128],
+            [
+                ("variance_attention", SearchSpace::choice([0.1, 0.5, 1.0, 2.0])),
+                ("divergence_weight", SearchSpace::LogUniform(1e-6, 1e-3)),
+            ],
+        )
     },
 );
 

@@ -217,15 +217,13 @@ pub const KIND: ModelKind = kind::<SimpGcnConfig>(
     "simp-gcn",
     "graph convolution that keeps the similarity of features (Jin et al. 2021)",
     || {
-        vec![
-            ("hidden", SearchSpace::choice([16, 32, 64, 128])),
-            ("own_weight", SearchSpace::choice([0.01, 0.1, 1.0])),
-            ("similarity_weight", SearchSpace::choice([0.1, 0.5, 1.0, 5.0])),
-            ("dropout", SearchSpace::Uniform(0.0, 0.9)),
-            ("normalise_features", SearchSpace::choice([false, true])),
-            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
-        ]
+        settings::search(
+            [16, 32, 64, 128],
+            [
+                ("own_weight", SearchSpace::choice([0.01, 0.1, 1.0])),
+                ("similarity_weight", SearchSpace::choice([0.1, 0.5, 1.0, 5.0])),
+            ],
+        )
     },
 );
 

@@ -430,15 +430,13 @@ pub const KIND: ModelKind = ModelKind {
         Ok(Box::new(FittedProGnn { config, parameters, difference }))
     },
     search: || {
-        vec![
-            ("hidden", SearchSpace::choice([16, 32, 64])),
-            ("low_rank", SearchSpace::choice([0.5, 1.5, 3.0])),
-            ("smoothness", SearchSpace::choice([0.0, 1e-4, 1e-3, 1e-2])),
-            ("dropout", SearchSpace::Uniform(0.0, 0.9)),
-            ("normalise_features", SearchSpace::choice([false, true])),
-            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 5e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-6, 5e-2)),
-        ]
+        settings::search(
+            [16, 32, 64],
+            [
+                ("low_rank", SearchSpace::choice([0.5, 1.5, 3.0])),
+                ("smoothness", SearchSpace::choice([0.0, 1e-4, 1e-3, 1e-2])),
+            ],
+        )
     },
     knows_nodes: true,
 };
