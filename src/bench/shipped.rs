@@ -3,6 +3,7 @@
 /// Name of a suite, and its text.
 pub const SUITES: &[(&str, &str)] = &[
     ("clean", include_str!("../../suites/clean.toml")),
+    ("methods", include_str!("../../suites/methods.toml")),
     ("defaults", include_str!("../../suites/defaults.toml")),
     ("evasion", include_str!("../../suites/evasion.toml")),
     ("poisoning", include_str!("../../suites/poisoning.toml")),
