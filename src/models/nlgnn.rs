@@ -167,7 +167,7 @@ mod tests {
         let config = NlgnnConfig { backbone, normalise_features: false, ..NlgnnConfig::default() };
         let features = Features::Dense(Mat::column(&features));
         let graph = Graph::from_edges(3, &[(0, 1)]).unwrap().0;
-        let parameters = config.parameters(Sizes { features: 1, classes: 2, nodes: 3 }, 4).constants();
+        let parameters = config.parameters(Sizes { features: 1, classes: 6, nodes: 3 }, 4).constants();
         let reading = config.read(&graph, &features, &mut Session::default()).unwrap();
         config.scores(&reading, &parameters, None).value().clone()
     }
