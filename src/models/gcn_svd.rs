@@ -42,7 +42,7 @@ pub struct GcnSvdConfig {
 impl Default for GcnSvdConfig {
     fn default() -> Self {
         let GcnConfig { hidden, layers, dropout, normalise_features, training } = GcnConfig::default();
-        GcnSvdConfig { rank: 15, hidden, layers, dropout, normalise_features, training }
+        GcnSvdConfig { rank: 50, hidden, layers, dropout, normalise_features, training }
     }
 }
 
