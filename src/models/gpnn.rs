@@ -25,7 +25,7 @@ use super::{ModelKind, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
-use crate::linalg::Mat;
+use crate::linalg::{Mat, Pattern};
 use crate::training::{Input, Parameters, Session, TrainingConfig, argmax, dropout_before};
 
 /// Added to the score of what may not be pointed at.
@@ -73,6 +73,34 @@ pub struct Reading {
     input: Input,
     propagation: Sparse,
     steps: Vec<Step>,
+    places: Places,
+}
+
+/// The sequences of all nodes one after the other, a row for each place.
+struct Places {
+    /// Whom each place holds.
+    holds: Rc<[u32]>,
+    /// Whose sequence it is in.
+    belongs: Rc<[u32]>,
+    /// The places of each node, `[n, n * length]`.
+    pattern: Arc<Pattern>,
+}
+
+impl Places {
+    fn of(steps: &[Step], num_nodes: usize) -> Self {
+        let length = steps.len();
+        let nodes = 0..num_nodes;
+        Places {
+            holds: nodes.clone().flat_map(|node| steps.iter().map(move |step| step.nodes[node])).collect(),
+            belongs: nodes.flat_map(|node| std::iter::repeat_n(node as u32, length)).collect(),
+            pattern: Arc::new(Pattern::new(
+                num_nodes,
+                num_nodes * length,
+                (0..=num_nodes).map(|node| node * length).collect(),
+                (0..(num_nodes * length) as u32).collect(),
+            )),
+        }
+    }
 }
 
 /// What all nodes read at the same time.
@@ -122,10 +150,12 @@ impl Architecture for GpnnConfig {
             || format!("gpnn {} {}", self.hops, self.length),
             |_| Ok(surroundings(&graph, features, self.hops, self.length)),
         )?;
+        let steps = from_far_to_near(&found, self.length);
         Ok(Reading {
             input: Input::scaled(features, self.normalise_features),
             propagation: Sparse::constant(&normalise::symmetric_with_self_loops(&graph)),
-            steps: from_far_to_near(&found, self.length),
+            places: Places::of(&steps, graph.num_nodes()),
+            steps,
         })
     }
 
@@ -160,24 +190,25 @@ impl GpnnConfig {
         let (read_weight, read_bias, asked, score) = (take.one(), take.one(), take.one(), take.one());
         let heard = encoder.heard(own); // of everybody, once
         let mut state = State::empty(own.rows(), self.hidden);
-        let (mut items, mut keys) = (Vec::new(), Vec::new()); // each [n, hidden]
+        let mut said = Vec::new(); // each [n, hidden]
         for Step { nodes, there } in &reading.steps {
             state = encoder.step(&heard.gather_rows(nodes), &state).of(there);
-            items.push(own.gather_rows(nodes).mul_col(there));
-            keys.push(state.hidden.matmul(read_weight).add_row(read_bias));
+            said.push(state.hidden.clone());
         }
-        let mut choice = Choice::among(&reading.steps, own.rows());
+        let (nodes, length) = (own.rows(), said.len());
+        let Places { holds, belongs, pattern } = &reading.places;
+        let items = own.gather_rows(holds); // [n * length, hidden], as the keys are
+        let keys = side_by_side(&said).reshaped(nodes * length, self.hidden);
+        let keys = keys.matmul(read_weight).add_row(read_bias);
+        let mut choice = Choice::among(&reading.steps, nodes);
         let mut asks = own.clone();
         (0..self.selected)
             .map(|_| {
                 state = decoder.step(&decoder.heard(&asks), &state);
-                let question = state.hidden.matmul(asked);
-                let scores: Vec<Var> =
-                    keys.iter().map(|key| key.add(&question).tanh().matmul(score)).collect();
-                let shares = choice.point(&side_by_side(&scores)); // [n, length]
-                let weighted =
-                    items.iter().enumerate().map(|(t, item)| item.mul_col(&shares.slice_cols(t, 1)));
-                asks = weighted.reduce(|a, b| a.add(&b)).expect("a sequence has a step");
+                let question = state.hidden.matmul(asked).gather_rows(belongs);
+                let scores = keys.add(&question).tanh().matmul(score).reshaped(nodes, length);
+                let shares = choice.point(&scores).reshaped(nodes * length, 1);
+                asks = Sparse::new(pattern.clone(), shares).matmul(&items); // [n, hidden]
                 asks.clone()
             })
             .collect()

@@ -80,6 +80,13 @@ impl Var {
         Var::from_op(value, [self], [Box::new(move |g, _, _| g.slice_rows(first, count))])
     }
 
+    /// The same entries, row after row, under another shape of the same size.
+    pub fn reshaped(&self, rows: usize, cols: usize) -> Var {
+        let (old_rows, old_cols) = self.shape();
+        let value = self.value().clone().reshaped(rows, cols);
+        Var::from_op(value, [self], [Box::new(move |g, _, _| g.reshaped(old_rows, old_cols))])
+    }
+
     /// One matrix on top of another.
     pub fn stack_rows(&self, below: &Var) -> Var {
         assert_eq!(self.cols(), below.cols(), "the same columns on top of each other");
@@ -112,6 +119,7 @@ mod tests {
         check("slice_cols", &[(3, 4)], |v| v[0].slice_cols(1, 2));
         check("concat_cols", &[(3, 4), (3, 2)], |v| Var::concat_cols(&[&v[0], &v[1], &v[0]]));
         check("slice_rows", &[(3, 4)], |v| v[0].slice_rows(1, 2));
+        check("reshaped", &[(3, 4)], |v| v[0].reshaped(2, 6));
         check("stack_rows", &[(3, 4), (2, 4)], |v| v[0].stack_rows(&v[1]));
     }
 }
