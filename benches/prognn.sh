@@ -25,7 +25,7 @@ PYTHONPATH=$packages OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$peers/bin/python
 ours() { # file, epochs, settings…
   local file=$1 epochs=$2
   shift 2
-  "$lhs" train "$work/cora.npz" --model pro-gnn --no-config --no-save --threads 1 --quiet --json \
+  "$lhs" train "$work/cora.npz" --model pro-gnn --split 0 --no-config --no-save --threads 1 --quiet --json \
     --set training.epochs="$epochs" --set training.patience="$epochs" "$@" >"$file"
 }
 ours "$work/ours.json" 50

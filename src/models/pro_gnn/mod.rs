@@ -45,7 +45,7 @@ pub struct ProGnnConfig {
     pub hidden: usize,
     /// Share of the hidden units dropped while training, 0..1.
     pub dropout: f32,
-    /// Step size of the graph (η), above 0.
+    /// Step size of the graph (the paper's η), 0 or above.
     pub graph_rate: f32,
     /// Weight of the l1 norm of the graph (the paper's α), 0 or above.
     pub sparsity: f32,
@@ -78,7 +78,12 @@ impl Default for ProGnnConfig {
             smoothness: 1e-3,
             network_steps: 2,
             normalise_features: false,
-            training: TrainingConfig { epochs: 400, ..TrainingConfig::default() },
+            training: TrainingConfig {
+                epochs: 400,
+                patience: 400,
+                learning_rate: 1e-3,
+                ..TrainingConfig::default()
+            },
         }
     }
 }
@@ -434,7 +439,8 @@ pub const KIND: ModelKind = ModelKind {
             [16, 32, 64],
             [
                 ("low_rank", SearchSpace::choice([0.5, 1.5, 3.0])),
-                ("smoothness", SearchSpace::choice([0.0, 1e-4, 1e-3, 1e-2])),
+                ("smoothness", SearchSpace::choice([0.0, 1e-3, 1e-2, 1e-1])),
+                ("graph_rate", SearchSpace::choice([0.01, 0.02, 0.05])),
             ],
         )
     },
