@@ -18,7 +18,7 @@ use crate::graph::{Features, Graph, normalise};
 use crate::linalg::{EigenOptions, Mat, Svd, truncated_svd};
 use crate::training::{Input, Parameters, Session, TrainingConfig};
 
-/// Singular values closer than this are found as precisely as it takes to tell an attack from the graph.
+/// How precisely the triplets are found, relative to the square of the largest singular value.
 const TOLERANCE: f32 = 1e-5;
 
 /// Settings of GCN-SVD.
