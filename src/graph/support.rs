@@ -43,15 +43,10 @@ pub fn edge_support(graph: &Graph) -> Vec<f32> {
 /// An undirected graph without the edges whose support is below `least`.
 pub fn supported(graph: &Graph, least: f32) -> Result<Graph> {
     let support = edge_support(graph);
-    let kept = |node: usize, other: u32| {
-        let place = graph.neighbours(node).partition_point(|&n| n < other);
-        support[graph.adjacency().row_range(node).start + place] >= least
-    };
-    let edges: Vec<(u32, u32, f32)> =
-        graph.weighted_edges().filter(|&(a, b, _)| kept(a as usize, b)).collect();
-    let pairs: Vec<(u32, u32)> = edges.iter().map(|&(a, b, _)| (a, b)).collect();
-    let weights: Option<Vec<f32>> = graph.weights().map(|_| edges.iter().map(|&(_, _, w)| w).collect());
-    Ok(Graph::build(graph.num_nodes(), &pairs, weights.as_deref(), false)?.0)
+    graph.with_edges_where(|node, other| {
+        let place = graph.neighbours(node as usize).partition_point(|&n| n < other);
+        support[graph.adjacency().row_range(node as usize).start + place] >= least
+    })
 }
 
 #[cfg(test)]

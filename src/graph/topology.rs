@@ -187,6 +187,14 @@ impl Graph {
         Ok(Self::build(nodes.len(), &edges, weights, self.directed)?.0)
     }
 
+    /// The same nodes with those edges only whose ends are worth keeping.
+    pub fn with_edges_where(&self, keep: impl Fn(u32, u32) -> bool) -> Result<Self> {
+        let (edges, weights): (Vec<_>, Vec<_>) =
+            self.weighted_edges().filter(|&(a, b, _)| keep(a, b)).map(|(a, b, w)| ((a, b), w)).unzip();
+        let weights = self.weights().map(|_| weights.as_slice());
+        Ok(Self::build(self.num_nodes(), &edges, weights, self.directed)?.0)
+    }
+
     /// The undirected graph with the same edges, which is the graph itself when it has no direction.
     pub fn to_undirected(&self) -> Graph {
         if !self.directed {

@@ -83,13 +83,7 @@ fn similar_ends(graph: &Graph, features: &Features, threshold: f32) -> Result<Gr
     let rows = Rows::of(features);
     let binary = rows.are_binary();
     let similarity = |a: u32, b: u32| if binary { rows.jaccard(a, b) } else { rows.cosine(a, b) };
-    let (edges, weights): (Vec<_>, Vec<_>) = graph
-        .weighted_edges()
-        .filter(|&(a, b, _)| similarity(a, b) >= threshold)
-        .map(|(a, b, weight)| ((a, b), weight))
-        .unzip();
-    let weights = graph.weights().map(|_| weights.as_slice());
-    Ok(Graph::build(graph.num_nodes(), &edges, weights, false)?.0)
+    graph.with_edges_where(|a, b| similarity(a, b) >= threshold)
 }
 
 /// GCN-Jaccard in the list of models.

@@ -20,7 +20,7 @@ use super::parts::{Make, Take, attention, knn, side_by_side};
 use super::{ModelKind, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
-use crate::graph::{Features, Graph};
+use crate::graph::{Features, Graph, normalise};
 use crate::linalg::random::derive;
 use crate::linalg::{Pattern, SparseMat};
 use crate::training::{Auto, Input, Parameters, Session, TrainingConfig, dropout_before};
@@ -113,7 +113,7 @@ impl Architecture for UgcnConfig {
             let graph = graph.to_undirected();
             let similar = knn::symmetric(&knn::nearest(features, self.neighbours));
             Ok([
-                with_self(graph.num_nodes(), |node| graph.neighbours(node).to_vec()),
+                normalise::with_self_loops(&graph).pattern,
                 two_hops(&graph, self.two_hop_limit),
                 with_self(graph.num_nodes(), |node| similar.pattern.row(node).to_vec()),
             ])

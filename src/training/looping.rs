@@ -80,7 +80,8 @@ impl TrainingConfig {
         Ok(())
     }
 
-    fn adam(&self, examples: usize) -> AdamConfig {
+    /// The optimiser of a loss that is a mean of so many examples.
+    pub(crate) fn adam(&self, examples: usize) -> AdamConfig {
         AdamConfig {
             learning_rate: self.learning_rate,
             weight_decay: self.weight_decay.given().unwrap_or(1.0 / examples.max(1) as f32),
@@ -133,6 +134,13 @@ pub struct Trained {
     pub best: Option<Score>,
 }
 
+impl Trained {
+    /// Whether all epochs are run, or patience is at its end.
+    pub(crate) fn finished(&self, config: &TrainingConfig) -> bool {
+        self.epochs >= config.epochs || self.epochs > self.best_epoch + config.patience
+    }
+}
+
 /// Minimises an objective and leaves the best parameters in `parameters`. `stage` names this training in the
 /// curve and in checkpoints. Same objective, settings and seed: same bits, also across a resume.
 pub fn train(
@@ -149,7 +157,7 @@ pub fn train(
         None => State::fresh(parameters, adam),
     };
     let mut saved = Instant::now();
-    while !state.finished(config) {
+    while !state.progress.finished(config) {
         if session.stopping() {
             session.save(stage, &state.checkpoint(parameters))?;
             return Err(session.interrupted());
@@ -195,11 +203,6 @@ impl State {
             adam: Adam::new(adam, values.iter().map(Mat::shape)),
             progress: Trained { epochs: 0, best_epoch: 0, best: None },
         }
-    }
-
-    fn finished(&self, config: &TrainingConfig) -> bool {
-        let Trained { epochs, best_epoch, .. } = self.progress;
-        epochs >= config.epochs || epochs > best_epoch + config.patience
     }
 
     fn step(&mut self, objective: &impl Objective, decays: &[bool], seed: u64) -> f32 {

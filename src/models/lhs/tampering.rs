@@ -7,7 +7,7 @@
 //! fewest that come within one standard error of the best. Without the sign, nothing is left out and nothing costs.
 //! Cost: one factorisation, `O(n_train d²)`; on suspicion one truncated SVD for each of the candidates.
 
-use super::trust::{class_targets, leave_one_out_accuracy};
+use super::trust::{PENALTY, class_targets, leave_one_out_accuracy};
 use super::{LhsConfig, Task};
 use crate::error::Result;
 use crate::graph::support::{edge_support, supported};
@@ -16,8 +16,6 @@ use crate::linalg::{LinearMap, Mat, Ridge};
 use crate::structure::views::{Basis, View};
 use crate::training::argmax;
 
-/// Penalty of the classifiers.
-const PENALTY: f32 = 1.0;
 /// How many standard errors the training nodes must be ahead of the validation nodes.
 const CLEAR: f32 = 4.0;
 /// Shares of the edges that may be left out.

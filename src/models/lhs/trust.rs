@@ -17,7 +17,7 @@ use crate::training::argmax;
 /// Leading columns of each view that the comparison looks at.
 const COLUMNS: usize = 64;
 /// Penalty of the classifiers.
-const PENALTY: f32 = 1.0;
+pub(super) const PENALTY: f32 = 1.0;
 /// What an open door must add to the share of the training nodes that are right.
 const WORTH_OPENING: f32 = 0.005;
 

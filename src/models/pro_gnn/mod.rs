@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use self::graph::{LearnedGraph, Pull, Through, row_sums};
 use super::mlp::layered_parameters;
 use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
-use crate::autograd::{Adam, AdamConfig, Order, Var, gradients};
+use crate::autograd::{Adam, Order, Var, gradients};
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::random::derive;
@@ -102,15 +102,6 @@ impl ProGnnConfig {
         layered_parameters(features, self.hidden, classes, 2, seed)
     }
 
-    fn adam(&self, task: &Task<'_>) -> AdamConfig {
-        let decay = self.training.weight_decay.given().unwrap_or(1.0 / task.train.nodes.len().max(1) as f32);
-        AdamConfig {
-            learning_rate: self.training.learning_rate,
-            weight_decay: decay,
-            ..AdamConfig::default()
-        }
-    }
-
     /// What pulls on the graph in an epoch.
     fn pull(&self, epoch: usize) -> Pull {
         let every = self.low_rank_every;
@@ -155,7 +146,7 @@ impl ModelConfig for ProGnnConfig {
         if let Some(checkpoint) = session.load(STAGE)? {
             state.resume(&checkpoint)?;
         }
-        while !state.finished(&self.training) {
+        while !state.progress.finished(&self.training) {
             if session.stopping() {
                 session.save(STAGE, &state.checkpoint())?;
                 return Err(session.interrupted());
@@ -338,19 +329,15 @@ impl State {
     fn begin(learning: &Learning<'_>, parameters: &Parameters) -> Self {
         let graph = LearnedGraph::of(learning.given);
         let weights: Vec<Rc<Mat>> = parameters.constants().iter().map(Var::shared_value).collect();
+        let adam = learning.config.training.adam(learning.task.train.nodes.len());
         State {
             best_entries: Rc::clone(&graph.entries),
             best_weights: weights.clone(),
-            adam: Adam::new(learning.config.adam(learning.task), weights.iter().map(|weight| weight.shape())),
+            adam: Adam::new(adam, weights.iter().map(|weight| weight.shape())),
             progress: Trained { epochs: 0, best_epoch: 0, best: None },
             graph,
             weights,
         }
-    }
-
-    fn finished(&self, config: &TrainingConfig) -> bool {
-        let Trained { epochs, best_epoch, .. } = self.progress;
-        epochs >= config.epochs || epochs > best_epoch + config.patience
     }
 
     fn constants(&self) -> Vec<Var> {
