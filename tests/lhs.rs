@@ -1,5 +1,6 @@
 //! LHS beyond the contract: graphs it did not see, its switches, and data that has little to say.
 
+use lhs::graph::support::{edge_support, supported};
 use lhs::graph::synth::SynthConfig;
 use lhs::graph::{Dataset, DatasetParts, Features, Graph, Split};
 use lhs::linalg::Mat;
@@ -88,15 +89,24 @@ fn tampering_at_training_nodes_is_noticed_and_said() {
 }
 
 #[test]
-fn an_edge_that_is_left_out_changes_nothing() {
+fn edges_without_support_are_left_out_of_learning_and_of_prediction() {
     let dataset = heterophilic(200);
-    let config = LhsConfig { least_support: Auto::Given(1e6), ..quick() };
-    let without = dataset.clone().with_graph(Graph::from_edges(200, &[]).unwrap().0).unwrap();
-    let model = fit(&config, &dataset);
-    let predict = |data: &Dataset| model.predict(data.graph(), data.features()).unwrap();
-    assert_eq!(predict(&dataset), predict(&without), "no edge has that much support");
-    let plain = fit(&LhsConfig { least_support: Auto::Given(0.0), ..quick() }, &without);
-    assert_eq!(predict(&dataset), plain.predict(without.graph(), without.features()).unwrap());
+    let mut support = edge_support(dataset.graph());
+    support.sort_unstable_by(f32::total_cmp);
+    let least = support[support.len() / 2];
+    let trimmed = dataset.clone().with_graph(supported(dataset.graph(), least).unwrap()).unwrap();
+    let reads_edges = |least_support| LhsConfig {
+        least_support: Auto::Given(least_support),
+        profile: Auto::Given(true),
+        given_hops: Auto::Given(1),
+        ..quick()
+    };
+    let predict =
+        |model: &dyn NodeClassifier, data: &Dataset| model.predict(data.graph(), data.features()).unwrap();
+    let plain = fit(&reads_edges(0.0), &trimmed);
+    let expected = predict(plain.as_ref(), &trimmed);
+    assert_ne!(expected, predict(plain.as_ref(), &dataset), "the other edges would change something");
+    assert_eq!(expected, predict(fit(&reads_edges(least), &dataset).as_ref(), &dataset));
 }
 
 #[test]
