@@ -25,7 +25,7 @@ pub struct DataSelection {
     /// Keep the direction of the edges
     #[arg(long)]
     pub directed: bool,
-    /// `all`, a number, or shares such as random:0.6,0.2,0.2 [default: all splits of the data, else random]
+    /// `all`, a number, a range such as 0-2, or shares such as random:0.6,0.2,0.2 [default: all splits of the data, else random]
     #[arg(long, value_name = "SPEC")]
     pub split: Option<SplitSpec>,
     /// How many random splits to draw [default: 1]

@@ -19,9 +19,10 @@ use crate::models::{self, ModelKind};
 
 /// Search for good settings, on validation accuracy
 ///
-/// The first trial has the defaults; then random settings and small steps from the best quarter of the
-/// trials take turns. After 1, 2, 4, … splits, a trial is given up when it is below the median of earlier
-/// trials on the same splits (their upper quartile, from the fourth split on). Test labels are not looked at. The same command goes on with the study.
+/// The first trial has the defaults; then random settings and small steps from the best ones take turns.
+/// After 1, 2, 4, … splits, a trial is given up when it is below the median of the trials that got as far
+/// (from the fourth split on, below their upper quartile). Test labels are not looked at. The same command
+/// goes on with the study.
 #[derive(Debug, clap::Args)]
 pub struct TuneArgs {
     #[command(flatten)]

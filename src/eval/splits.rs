@@ -1,6 +1,7 @@
-//! Which splits to run: those that come with the data, one of them, or random ones.
+//! Which splits to run: those that come with the data, some of them, or random ones.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
@@ -13,6 +14,8 @@ pub enum SplitSpec {
     All,
     /// One of them.
     Number(usize),
+    /// Those from the first number to the last.
+    Range(usize, usize),
     /// Drawn by shares of training, validation and test nodes.
     Random([f64; 3]),
 }
@@ -44,10 +47,8 @@ impl SplitSpec {
                 format!("make some with `--split {DEFAULT_RANDOM}`"),
             )),
             SplitSpec::All => Ok(numbered(fixed.iter().cloned())),
-            SplitSpec::Number(number) => match fixed.get(number) {
-                Some(split) => Ok(vec![NumberedSplit { number, split: split.clone() }]),
-                None => Err(no_such_split(dataset, number)),
-            },
+            SplitSpec::Number(number) => take(dataset, number..=number),
+            SplitSpec::Range(first, last) => take(dataset, first..=last),
             SplitSpec::Random([train, val, test]) => {
                 let draw = |k| Split::random(dataset.labels(), train, val, test, seed.wrapping_add(k));
                 let splits = (0..num_random as u64).map(draw).collect::<Result<Vec<_>>>()?;
@@ -59,6 +60,14 @@ impl SplitSpec {
 
 fn numbered(splits: impl IntoIterator<Item = Split>) -> Vec<NumberedSplit> {
     splits.into_iter().enumerate().map(|(number, split)| NumberedSplit { number, split }).collect()
+}
+
+fn take(dataset: &Dataset, numbers: RangeInclusive<usize>) -> Result<Vec<NumberedSplit>> {
+    let fixed = dataset.splits();
+    if let Some(missing) = numbers.clone().find(|&number| number >= fixed.len()) {
+        return Err(no_such_split(dataset, missing));
+    }
+    Ok(numbers.map(|number| NumberedSplit { number, split: fixed[number].clone() }).collect())
 }
 
 fn no_such_split(dataset: &Dataset, number: usize) -> Error {
@@ -77,14 +86,14 @@ impl FromStr for SplitSpec {
             Error::setting(
                 "split",
                 format!("`{text}` is not a split"),
-                "give `all`, a number such as `0`, or shares such as `random:0.6,0.2,0.2`",
+                "give `all`, a number such as `0`, a range such as `0-2`, or shares such as `random:0.6,0.2,0.2`",
             )
         };
         if text == "all" {
             return Ok(SplitSpec::All);
         }
         let Some(shares) = text.strip_prefix("random:") else {
-            return text.parse().map(SplitSpec::Number).map_err(|_| wrong());
+            return numbers(text).ok_or_else(wrong);
         };
         let shares: Vec<f64> = shares
             .split(',')
@@ -98,11 +107,21 @@ impl FromStr for SplitSpec {
     }
 }
 
+/// `3` or `0-2`.
+fn numbers(text: &str) -> Option<SplitSpec> {
+    let Some((first, last)) = text.split_once('-') else {
+        return text.parse().ok().map(SplitSpec::Number);
+    };
+    let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+    (first <= last).then_some(SplitSpec::Range(first, last))
+}
+
 impl fmt::Display for SplitSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SplitSpec::All => write!(f, "all"),
             SplitSpec::Number(number) => write!(f, "{number}"),
+            SplitSpec::Range(first, last) => write!(f, "{first}-{last}"),
             SplitSpec::Random([train, val, test]) => write!(f, "random:{train},{val},{test}"),
         }
     }
@@ -114,16 +133,25 @@ mod tests {
 
     #[test]
     fn specs_are_read_and_written_back() {
-        for text in ["all", "7", "random:0.6,0.2,0.2"] {
+        for text in ["all", "7", "0-2", "random:0.6,0.2,0.2"] {
             assert_eq!(text.parse::<SplitSpec>().unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn nonsense_is_refused() {
-        for text in
-            ["", "some", "-1", "1.5", "random", "random:0.6,0.2", "random:0.6,0.6,0.2", "random:NaN,0.2,0.2"]
-        {
+        for text in [
+            "",
+            "some",
+            "-1",
+            "2-0",
+            "1-",
+            "1.5",
+            "random",
+            "random:0.6,0.2",
+            "random:0.6,0.6,0.2",
+            "random:NaN,0.2,0.2",
+        ] {
             let error = text.parse::<SplitSpec>().unwrap_err().to_string();
             assert!(error.contains("random:0.6,0.2,0.2"), "{text}: {error}");
         }

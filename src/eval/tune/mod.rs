@@ -1,10 +1,10 @@
 //! The search for settings: by mean validation accuracy over the splits. Test labels are not looked at.
 //!
-//! Trials run in batches of [`BATCH`], the first trial by itself. What a batch proposes ([`sampler`]) and gives up depends on the
-//! batches before it alone, so the search is the same on any number of threads and after any interruption.
-//! Within a batch the splits come in rounds (1, 2, 4, … splits in all); after a round, a trial is given up
-//! when its mean so far is below the median of what earlier finished trials had on the same splits; from
-//! the fourth split on, below their upper quartile.
+//! Trials run in batches of [`BATCH`], the first trial by itself. What a batch proposes ([`sampler`]) depends on the
+//! batches before it alone. Within a batch the splits come in rounds (1, 2, 4, … splits in all); after a round, a trial is
+//! given up when its mean so far is below the median of all trials that got as far, those of its batch included; from
+//! the fourth split on, below their upper quartile: successive halving. Nobody is judged before the whole batch is
+//! through the round, so the search is the same on any number of threads and after any interruption.
 
 pub mod header;
 pub mod sampler;
@@ -31,7 +31,7 @@ use study::Study;
 
 /// Trials that are proposed together.
 pub const BATCH: usize = 8;
-/// Without so many finished trials, none is given up.
+/// Among fewer trials, none is given up.
 const ENOUGH: usize = 4;
 /// Results that trials share: the structures of ten splits under a few settings.
 const SHARED_BY_TRIALS: usize = 64;
@@ -117,7 +117,14 @@ impl Search<'_> {
                 trials.drain(..).partition(|trial| trial.trial < first);
             let is_known = |number: &usize| later.iter().any(|trial| trial.trial == *number);
             let missing: Vec<usize> = batch.filter(|number| !is_known(number)).collect();
-            let batch = Batch { search: self, history: &history, study: &study, deadline, memo: &memo };
+            let batch = Batch {
+                search: self,
+                history: &history,
+                mates: &later,
+                study: &study,
+                deadline,
+                memo: &memo,
+            };
             let new = batch.run(&missing)?;
             out_of_time = new.len() < missing.len();
             trials = [history, later, new].concat();
@@ -142,7 +149,10 @@ impl Search<'_> {
 /// Trials that run together, and what they may know.
 struct Batch<'a> {
     search: &'a Search<'a>,
+    /// The trials of earlier batches.
     history: &'a [Trial],
+    /// Trials of this batch that are over since an earlier sitting.
+    mates: &'a [Trial],
     study: &'a Mutex<Study>,
     deadline: Option<Instant>,
     memo: &'a Memo,
@@ -161,9 +171,16 @@ impl Batch<'_> {
         };
         let mut over = Vec::new();
         for round in rounds(self.search.splits.len()) {
+            let begun = running.len();
             running = self.round(running, round, &config_of)?;
+            if running.len() < begun {
+                // Time is up. Who is hopeless can't be said before all are through; the next sitting will say it.
+                over.extend(running.into_iter().filter(|trial| trial.finished));
+                break;
+            }
+            let peers: Vec<Trial> = [self.history, self.mates, &over, &running].concat();
             let (stay, leave): (Vec<Trial>, Vec<Trial>) =
-                running.into_iter().partition(|trial| !trial.finished && !self.is_hopeless(trial));
+                running.into_iter().partition(|trial| !trial.finished && !is_hopeless(trial, &peers));
             for trial in leave.iter().filter(|trial| !trial.finished) {
                 self.keep(trial)?;
             }
@@ -221,21 +238,20 @@ impl Batch<'_> {
         Ok(progress.filter(Progress::is_full).map(|progress| progress.trial).collect())
     }
 
-    /// Whether too many earlier trials did better on the same splits.
-    fn is_hopeless(&self, trial: &Trial) -> bool {
-        let count = trial.val_accuracies.len();
-        let finished = self.history.iter().filter(|earlier| earlier.finished);
-        let means: Vec<f64> =
-            finished.filter_map(|earlier| earlier.val_accuracies.get(..count)).map(metrics::mean).collect();
-        let bar = metrics::quantile(&means, if count < RAISED_FROM { 0.5 } else { 0.75 });
-        means.len() >= ENOUGH && bar.is_some_and(|bar| trial.val_accuracy() < bar)
-    }
-
     fn keep(&self, trial: &Trial) -> Result<()> {
         lock(self.study).add(trial)?;
         (self.search.on_trial)(trial);
         Ok(())
     }
+}
+
+/// Whether too many of its peers, itself among them, did better on the same splits.
+fn is_hopeless(trial: &Trial, peers: &[Trial]) -> bool {
+    let count = trial.val_accuracies.len();
+    let means: Vec<f64> =
+        peers.iter().filter_map(|peer| peer.val_accuracies.get(..count)).map(metrics::mean).collect();
+    let bar = metrics::quantile(&means, if count < RAISED_FROM { 0.5 } else { 0.75 });
+    means.len() >= ENOUGH && bar.is_some_and(|bar| trial.val_accuracy() < bar)
 }
 
 /// A trial whose splits of this round come in in any order.

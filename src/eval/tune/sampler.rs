@@ -15,7 +15,7 @@ use crate::models::SearchSpace;
 /// Settings that are searched, by their dotted names.
 pub type Space = Vec<(&'static str, SearchSpace)>;
 
-/// So many finished trials make "the best ones" mean something.
+/// So many trials make "the best ones" mean something.
 const ENOUGH: usize = 8;
 /// A step goes at most so far across the range of a setting.
 const STEP: f64 = 0.3;
@@ -26,7 +26,7 @@ pub fn propose(base: &Table, space: &Space, history: &[Trial], seed: u64, trial:
         return base.clone();
     }
     let mut rng = ChaCha8Rng::seed_from_u64(seed_of(seed, trial as u64));
-    let best = best_quarter(history);
+    let best = best_half(history);
     let explore = best.is_empty() || trial % 2 == 1;
     if explore {
         random(base, space, &mut rng)
@@ -35,14 +35,14 @@ pub fn propose(base: &Table, space: &Space, history: &[Trial], seed: u64, trial:
     }
 }
 
-/// The best quarter of the trials that were run to the end, of equals the earlier; none while they are few.
-fn best_quarter(history: &[Trial]) -> Vec<&Table> {
-    let mut finished: Vec<&Trial> = history.iter().filter(|trial| trial.finished).collect();
-    if finished.len() < ENOUGH {
+/// The best half of the trials that were run to the end, which are few and good, of equals the earlier; none at first.
+fn best_half(history: &[Trial]) -> Vec<&Table> {
+    if history.len() < ENOUGH {
         return Vec::new();
     }
+    let mut finished: Vec<&Trial> = history.iter().filter(|trial| trial.finished).collect();
     finished.sort_by(|a, b| b.val_accuracy().total_cmp(&a.val_accuracy()).then(a.trial.cmp(&b.trial)));
-    finished.truncate(finished.len().div_ceil(4));
+    finished.truncate(finished.len().div_ceil(2));
     finished.into_iter().map(|trial| &trial.settings).collect()
 }
 
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn every_second_trial_stays_near_a_good_one() {
         let history = history();
-        let good: Vec<&Table> = history[9..].iter().map(|trial| &trial.settings).collect();
+        let good: Vec<&Table> = history[6..].iter().map(|trial| &trial.settings).collect();
         for number in (100..200).step_by(2) {
             let proposal = propose(&base(), &space(), &history, 7, number);
             let rate = |table: &Table| table["rate"].as_float().unwrap().ln();
