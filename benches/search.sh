@@ -16,7 +16,7 @@ lhs=${LHS_BIN:-target/release/lhs}
 models=("$@")
 [ $# -gt 0 ] || mapfile -t models < <("$lhs" models | awk '{print $1}')
 for graph in $graphs; do
-  case $graph in texas | cornell | wisconsin) splits=all ;; *) splits=0-2 ;; esac
+  case $graph in texas | cornell | cornell-geom | wisconsin) splits=all ;; *) splits=0-2 ;; esac
   for model in "${models[@]}"; do
     fixed=()
     [ "$model" != lhs ] || fixed=(--set members=1)

@@ -19,7 +19,8 @@ use crate::models::{self, ModelKind};
 
 /// Search for good settings, on validation accuracy
 ///
-/// The first trial has the defaults; then random settings and small steps from the best ones take turns.
+/// The first trial has the defaults, the next ones what the authors of the model published, if anything;
+/// then random settings and small steps from the best ones take turns.
 /// After 1, 2, 4, … splits, a trial is given up when it is below the median of the trials that got as far
 /// (from the fourth split on, below their upper quartile). Test labels are not looked at. The same command
 /// goes on with the study.

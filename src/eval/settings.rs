@@ -257,6 +257,7 @@ mod tests {
             build: |_| Err(Error::data("not built", "")),
             load: |_, _| Err(Error::data("not loaded", "")),
             search: || vec![("hidden", SearchSpace::Uniform(1.0, 2.0))],
+            published: &[],
             knows_nodes: false,
         }
     }

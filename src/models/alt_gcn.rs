@@ -21,7 +21,7 @@ use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::{Mat, Pattern};
-use crate::training::{Auto, Input, Parameters, Session, TrainingConfig, dropout_before};
+use crate::training::{Input, Parameters, Session, TrainingConfig, dropout_before};
 
 /// Keeps edges of both halves from vanishing.
 const LEAST: f32 = 1e-4;
@@ -59,12 +59,12 @@ impl Default for AltConfig {
             steps: 5,
             restart: 0.1,
             sharpness: 0.5,
-            split_normalised: true,
+            split_normalised: false,
             features_weight: 1e-3,
-            adjacency_weight: 0.05,
+            adjacency_weight: 1e-3,
             dropout: 0.5,
-            normalise_features: false,
-            training: TrainingConfig { weight_decay: Auto::Given(5e-5), ..TrainingConfig::default() },
+            normalise_features: true,
+            training: TrainingConfig::default(),
         }
     }
 }
@@ -252,11 +252,16 @@ pub const KIND: ModelKind = kind::<AltConfig>(
             [32, 64, 128],
             [
                 ("split_normalised", SearchSpace::choice([false, true])),
-                ("adjacency_weight", SearchSpace::choice([0.0, 0.001, 0.05, 0.1, 1.0])),
+                ("adjacency_weight", SearchSpace::choice([0.0, 0.001, 0.01, 0.05, 0.1, 1.0])),
             ],
         )
     },
-);
+)
+.publishing(&[
+    "split_normalised = false\nadjacency_weight = 0.0\nnormalise_features = true\ntraining.learning_rate = 0.1\ntraining.weight_decay = 5e-4",
+    "split_normalised = false\nadjacency_weight = 0.1\nnormalise_features = true\ntraining.learning_rate = 0.08\ntraining.weight_decay = 7e-4",
+    "split_normalised = true\nadjacency_weight = 0.05\nnormalise_features = true\ntraining.weight_decay = 5e-5",
+]);
 
 #[cfg(test)]
 mod tests {
@@ -283,7 +288,7 @@ mod tests {
 
     #[test]
     fn both_halves_make_the_whole() {
-        let config = AltConfig::default();
+        let config = AltConfig { split_normalised: true, ..AltConfig::default() };
         let reading = reading(&config);
         let first = Var::constant(Mat::from_fn(13, 1, |row, _| row as f32 / 13.0));
         let second = first.scale(-1.0).add_scalar(1.0);

@@ -53,15 +53,9 @@ pub trait Architecture: Clone + Default + Serialize + DeserializeOwned + Send + 
     /// Class scores before the softmax, `[n, classes]`; `dropout_seed` is `None` when predicting.
     fn scores(&self, reading: &Self::Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var;
 
-    /// A term added to the cross-entropy while training.
-    fn extra_loss(
-        &self,
-        _reading: &Self::Reading,
-        _parameters: &[Var],
-        _scores: &Var,
-        _seed: u64,
-    ) -> Option<Var> {
-        None
+    /// Scores while training, and a term added to the cross-entropy.
+    fn training_scores(&self, reading: &Self::Reading, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
+        (self.scores(reading, parameters, Some(seed)), None)
     }
 
     /// Learns, and keeps the type.
@@ -130,8 +124,8 @@ impl<A: Architecture> Network for Net<'_, A> {
         self.architecture.scores(&self.reading, parameters, dropout_seed)
     }
 
-    fn extra_loss(&self, parameters: &[Var], scores: &Var, seed: u64) -> Option<Var> {
-        self.architecture.extra_loss(&self.reading, parameters, scores, seed)
+    fn training_scores(&self, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
+        self.architecture.training_scores(&self.reading, parameters, seed)
     }
 }
 
@@ -148,6 +142,7 @@ pub(super) const fn kind<A: Architecture>(
         build: settings::build::<A>,
         load: load::<A>,
         search,
+        published: &[],
         knows_nodes: A::KNOWS_NODES,
     }
 }

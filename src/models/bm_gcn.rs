@@ -59,8 +59,8 @@ impl Default for BmGcnConfig {
     fn default() -> Self {
         BmGcnConfig {
             hidden: 64,
-            layers: 3,
-            own_class: 2.0,
+            layers: 2,
+            own_class: 1.0,
             self_loop: 0.0,
             perceptron_weight: 1.0,
             perceptron_epochs: 400,
@@ -157,7 +157,11 @@ impl BmGcnConfig {
         };
         let (rate, seed) = drop(0);
         let input = reading.input.dropout(rate, seed);
-        let mut hidden = weights.matmul(&input.matmul(take.one())).add(&take.linear_of(&input));
+        // One product with the features serves both weights.
+        let (neighbours, own, bias) = (take.one(), take.one(), take.one());
+        let both = input.matmul(&Var::concat_cols(&[neighbours, own]));
+        let part = |first: usize| both.slice_cols(first * own.cols(), own.cols());
+        let mut hidden = weights.matmul(&part(0)).add(&part(1).add_row(bias));
         for layer in 1..self.layers {
             let (rate, seed) = drop(layer);
             let rows = hidden.relu().dropout(rate, seed);
@@ -209,7 +213,8 @@ impl ModelConfig for BmGcnConfig {
         let network = Convolutions { config: self, reading: &reading, blocks: Blocks::Learned(&known) };
         let objective = Supervised::on(&network, &task.train, &task.val);
         train("classifier", &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
-        let (_, affinity) = network.kinship(&mut Take::from(&parameters.constants()), None);
+        let believed = self.beliefs(&reading, &mut Take::from(&parameters.constants()), None);
+        let affinity = network.affinity(&believed.softmax());
         Ok(Box::new(FittedBmGcn { config: self.clone(), parameters, affinity: affinity.value().clone() }))
     }
 }
@@ -296,33 +301,39 @@ impl Known {
 }
 
 impl Convolutions<'_> {
-    /// Beliefs and `Q`.
-    fn kinship(&self, take: &mut Take<'_>, dropout_seed: Option<u64>) -> (Var, Var) {
-        let beliefs = self.config.beliefs(self.reading, take, dropout_seed).softmax();
-        let affinity = match &self.blocks {
+    /// Beliefs before the softmax, `[n, C]`, and class scores.
+    fn believed(&self, parameters: &[Var], dropout_seed: Option<u64>) -> (Var, Var) {
+        let mut take = Take::from(parameters);
+        let believed = self.config.beliefs(self.reading, &mut take, dropout_seed);
+        let beliefs = believed.softmax();
+        let affinity = self.affinity(&beliefs);
+        let scores = self.config.convolved(self.reading, (&beliefs, &affinity), &mut take, dropout_seed);
+        (believed, scores)
+    }
+
+    /// `Q`.
+    fn affinity(&self, beliefs: &Var) -> Var {
+        match &self.blocks {
             Blocks::Given(affinity) => affinity.clone(),
             Blocks::Learned(known) => {
                 let informed = beliefs.mul_col(&known.unknown).add(&known.classes);
                 self.config.affinity(self.reading, &informed)
             }
-        };
-        (beliefs, affinity)
+        }
     }
 }
 
 impl Network for Convolutions<'_> {
     fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let mut take = Take::from(parameters);
-        let (beliefs, affinity) = self.kinship(&mut take, dropout_seed);
-        self.config.convolved(self.reading, (&beliefs, &affinity), &mut take, dropout_seed)
+        self.believed(parameters, dropout_seed).1
     }
 
-    fn extra_loss(&self, parameters: &[Var], _scores: &Var, seed: u64) -> Option<Var> {
-        let Blocks::Learned(known) = &self.blocks else { return None };
-        let beliefs = self.config.beliefs(self.reading, &mut Take::from(parameters), Some(seed));
+    fn training_scores(&self, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
+        let (believed, scores) = self.believed(parameters, Some(seed));
+        let Blocks::Learned(known) = &self.blocks else { return (scores, None) };
         let nodes = known.train.nodes.clone().into();
-        let loss = beliefs.gather_rows(&nodes).cross_entropy(&known.train.classes.clone().into());
-        Some(loss.scale(self.config.perceptron_weight))
+        let loss = believed.gather_rows(&nodes).cross_entropy(&known.train.classes.clone().into());
+        (scores, Some(loss.scale(self.config.perceptron_weight)))
     }
 }
 
@@ -347,10 +358,16 @@ pub const KIND: ModelKind = ModelKind {
             [
                 ("layers", SearchSpace::choice([2, 3])),
                 ("own_class", SearchSpace::choice([0.8, 1.0, 2.0, 3.0, 4.0])),
-                ("self_loop", SearchSpace::choice([0.0, 1.0, 2.0, 3.0])),
+                ("self_loop", SearchSpace::choice([0.0, 1.0, 1.5, 2.0, 3.0])),
             ],
         )
     },
+    published: &[
+        "layers = 3\nown_class = 2.0\nself_loop = 0.0",
+        "layers = 2\nown_class = 0.8\nself_loop = 0.0",
+        "layers = 2\nown_class = 3.0\nself_loop = 1.5",
+        "layers = 2\nown_class = 2.0\nself_loop = 3.0",
+    ],
     knows_nodes: false,
 };
 

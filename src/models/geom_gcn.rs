@@ -21,6 +21,7 @@ use super::parts::{Make, Take, side_by_side};
 use super::{ModelKind, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
+use crate::graph::components::Components;
 use crate::graph::{Features, Graph};
 use crate::linalg::{Mat, SparseMat};
 use crate::training::{Auto, Input, Parameters, Session, TrainingConfig, dropout_before};
@@ -144,7 +145,8 @@ fn cells(graph: &Graph, places: &Mat) -> Vec<SparseMat> {
         // An edge brings something to where it points.
         graph.neighbours(node as usize).iter().for_each(|&other| join(0, other, node));
     }
-    for (a, b) in near_pairs(places, graph.to_undirected().num_edges(), same) {
+    let parts = Components::of(graph).of_node;
+    for (a, b) in near_pairs(places, &parts, graph.to_undirected().num_edges(), same) {
         join(1, a, b);
         join(1, b, a);
     }
@@ -180,9 +182,10 @@ fn extent(places: &Mat) -> f32 {
     side(0).max(side(1))
 }
 
-/// The pairs nearer than the radius at which as many pairs are near as the graph has edges.
-fn near_pairs(places: &Mat, edges: usize, same: f32) -> Vec<(u32, u32)> {
-    let sweep = Sweep::over(places);
+/// The pairs within connected parts that are nearer than the radius at which as many are near as the graph has edges.
+/// Nothing in the edges says how near nodes without a path are.
+fn near_pairs(places: &Mat, parts: &[u32], edges: usize, same: f32) -> Vec<(u32, u32)> {
+    let sweep = Sweep::over(places, parts);
     let (mut low, mut high) = (same, 2.0 * extent(places) + same);
     if sweep.count(low, edges) < edges {
         while high - low > 0.1 * same {
@@ -203,27 +206,30 @@ fn near_pairs(places: &Mat, edges: usize, same: f32) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// Nodes from left to right.
+/// Nodes part by part, from left to right.
 struct Sweep<'a> {
     places: &'a Mat,
+    parts: &'a [u32],
     nodes: Vec<u32>,
 }
 
 impl<'a> Sweep<'a> {
-    fn over(places: &'a Mat) -> Self {
+    fn over(places: &'a Mat, parts: &'a [u32]) -> Self {
         let mut nodes: Vec<u32> = (0..places.rows() as u32).collect();
-        nodes.sort_by(|&a, &b| places.get(a as usize, 0).total_cmp(&places.get(b as usize, 0)));
-        Sweep { places, nodes }
+        let place = |node: u32| places.get(node as usize, 0);
+        let part = |node: u32| parts[node as usize];
+        nodes.sort_by(|&a, &b| part(a).cmp(&part(b)).then(place(a).total_cmp(&place(b))));
+        Sweep { places, parts, nodes }
     }
 
-    /// Shows every pair within a radius to `visit` until it returns false.
+    /// Shows every pair of a part within a radius to `visit` until it returns false.
     fn visit(&self, radius: f32, mut visit: impl FnMut(u32, u32) -> bool) {
         for (position, &node) in self.nodes.iter().enumerate() {
             let here = self.places.row(node as usize);
             for &other in &self.nodes[position + 1..] {
                 let there = self.places.row(other as usize);
                 let (dx, dy) = (there[0] - here[0], there[1] - here[1]);
-                if dx > radius {
+                if dx > radius || self.parts[other as usize] != self.parts[node as usize] {
                     break;
                 }
                 if dx.hypot(dy) <= radius && !visit(node, other) {
@@ -249,7 +255,8 @@ pub const KIND: ModelKind = kind::<GeomGcnConfig>(
     "geom-gcn",
     "geometric network: neighbours in the graph and in the plane by direction (Pei et al. 2020)",
     || settings::search([16, 32, 48], [("embedding", SearchSpace::choice(["isomap", "spectral"]))]),
-);
+)
+.publishing(&["hidden = 32\ntraining.weight_decay = 5e-5"]);
 
 #[cfg(test)]
 mod tests {
@@ -293,9 +300,10 @@ mod tests {
     #[test]
     fn the_radius_takes_ties_together_and_crowds_not_at_all() {
         let square = Mat::from_slice(4, 2, &[0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0]);
-        assert_eq!(near_pairs(&square, 1, 1e-4).len(), 4);
+        assert_eq!(near_pairs(&square, &[0; 4], 1, 1e-4).len(), 4);
+        assert_eq!(near_pairs(&square, &[0, 1, 1, 0], 1, 1e-4), [(1, 2)]);
         let crowd = Mat::from_fn(40, 2, |node, _| f32::from(u8::from(node == 0)));
-        assert!(near_pairs(&crowd, 40, 1e-4).is_empty());
-        assert!(near_pairs(&square, 0, 1e-4).is_empty());
+        assert!(near_pairs(&crowd, &[0; 40], 40, 1e-4).is_empty());
+        assert!(near_pairs(&square, &[0; 4], 0, 1e-4).is_empty());
     }
 }

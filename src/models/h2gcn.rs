@@ -42,7 +42,7 @@ impl Default for H2GcnConfig {
             rounds: 2,
             dropout: 0.5,
             normalise_features: true,
-            training: TrainingConfig::default(),
+            training: TrainingConfig { epochs: 2000, patience: 200, ..TrainingConfig::default() },
         }
     }
 }
@@ -115,7 +115,12 @@ fn gathered(steps: &[Sparse; 2], rounds: usize, next_place: &mut impl FnMut() ->
 pub const KIND: ModelKind =
     kind::<H2GcnConfig>("h2gcn", "one and two steps away, kept apart (Zhu et al. 2020)", || {
         settings::search([32, 64, 128], [("rounds", SearchSpace::choice([1, 2]))])
-    });
+    })
+    .publishing(&[
+        "rounds = 1\ndropout = 0.5\ntraining.weight_decay = 1e-3",
+        "rounds = 1\ndropout = 0.0\ntraining.weight_decay = 2e-5",
+        "rounds = 2\ndropout = 0.0\ntraining.weight_decay = 1e-3",
+    ]);
 
 #[cfg(test)]
 mod tests {

@@ -156,5 +156,6 @@ pub const KIND: ModelKind = ModelKind {
         Ok(Box::new(FittedMlp { config, parameters }))
     },
     search: || layered_search([64, 128, 256]),
+    published: &[],
     knows_nodes: false,
 };

@@ -24,8 +24,19 @@ pub struct ModelKind {
     pub load: fn(&Table, &Tensors) -> Result<Box<dyn NodeClassifier>>,
     /// What `lhs tune` searches.
     pub search: fn() -> Vec<(&'static str, SearchSpace)>,
+    /// Settings that its authors published for some graph, as TOML: the first that `lhs tune` tries after the defaults. Only
+    /// what is searched is taken from them.
+    pub published: &'static [&'static str],
     /// Whether it has weights for each node, and so predicts only on graphs of the nodes that it learned from.
     pub knows_nodes: bool,
+}
+
+impl ModelKind {
+    /// The same model with settings that its authors published.
+    pub(super) const fn publishing(mut self, settings: &'static [&'static str]) -> Self {
+        self.published = settings;
+        self
+    }
 }
 
 /// The values that a setting may take in a search.

@@ -107,7 +107,28 @@ impl Architecture for RgcnConfig {
     }
 
     fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let mut hidden = self.first(reading, parameters, dropout_seed);
+        self.classified(reading, self.first(reading, parameters, dropout_seed), parameters, dropout_seed)
+    }
+
+    fn training_scores(&self, reading: &Reading, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
+        let first = self.first(reading, parameters, Some(seed));
+        let Gaussian { mean, variance } = &first;
+        let width = mean.cols() as f32;
+        let divergence = mean.mul(mean).add(variance).sub(&variance.add_scalar(TINY).ln()).sum();
+        let extra = divergence.scale(0.5 * self.divergence_weight / width);
+        (self.classified(reading, first, parameters, Some(seed)), Some(extra))
+    }
+}
+
+impl RgcnConfig {
+    /// Class scores from the Gaussians of the features.
+    fn classified(
+        &self,
+        reading: &Reading,
+        mut hidden: Gaussian,
+        parameters: &[Var],
+        dropout_seed: Option<u64>,
+    ) -> Var {
         let mut take = Take::from(&parameters[2..]);
         for layer in 1..self.layers {
             let spread = self.spread(reading, &hidden);
@@ -123,15 +144,6 @@ impl Architecture for RgcnConfig {
         mean.add(&variance.add_scalar(TINY).pow(0.5).mul(&Var::constant(noise))) // [n, classes]
     }
 
-    fn extra_loss(&self, reading: &Reading, parameters: &[Var], _scores: &Var, seed: u64) -> Option<Var> {
-        let Gaussian { mean, variance } = self.first(reading, parameters, Some(seed));
-        let width = mean.cols() as f32;
-        let divergence = mean.mul(&mean).add(&variance).sub(&variance.add_scalar(TINY).ln()).sum();
-        Some(divergence.scale(0.5 * self.divergence_weight / width))
-    }
-}
-
-impl RgcnConfig {
     /// The Gaussians of the features.
     fn first(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Gaussian {
         let (rate, seed) = dropout_before(0, self.dropout, dropout_seed);

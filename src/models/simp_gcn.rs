@@ -114,26 +114,14 @@ impl Architecture for SimpGcnConfig {
     }
 
     fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let mut take = Take::from(parameters);
-        let mut hidden = self.first(reading, &mut take);
-        for layer in 1..self.layers {
-            let (rate, seed) = dropout_before(layer, self.dropout, dropout_seed);
-            let transformed = hidden.relu().dropout(rate, seed).matmul(take.one());
-            hidden = self.mixed(reading, &transformed, take.one());
-        }
-        hidden // [n, classes]
+        self.classified(reading, self.first(reading, parameters), parameters, dropout_seed)
     }
 
-    fn extra_loss(&self, reading: &Reading, parameters: &[Var], _scores: &Var, seed: u64) -> Option<Var> {
-        if self.similarity_weight == 0.0 {
-            return None;
-        }
-        let embedding = self.first(reading, &mut Take::from(parameters)).relu(); // [n, hidden]
-        let mut head = Take::from(&parameters[2 * self.layers..]);
-        let Drawn { left, right, cosines } = reading.pairs.draw(derive(seed, &[u64::MAX]));
-        let apart = embedding.gather_rows(&left).sub(&embedding.gather_rows(&right)).leaky_relu(-1.0);
-        let error = head.linear(&apart).sub(&Var::constant(Mat::column(&cosines))); // [pairs, 1]
-        Some(error.mul(&error).mean().scale(self.similarity_weight))
+    fn training_scores(&self, reading: &Reading, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
+        let first = self.first(reading, parameters);
+        let extra =
+            (self.similarity_weight > 0.0).then(|| self.dissimilarity(reading, &first, parameters, seed));
+        (self.classified(reading, first, parameters, Some(seed)), extra)
     }
 }
 
@@ -145,9 +133,37 @@ impl SimpGcnConfig {
         if layer + 1 == self.layers { classes } else { self.hidden }
     }
 
-    fn first(&self, reading: &Reading, take: &mut Take<'_>) -> Var {
-        let transformed = reading.input.matmul(take.one());
-        self.mixed(reading, &transformed, take.one())
+    /// What the first layer gives, before its activation.
+    fn first(&self, reading: &Reading, parameters: &[Var]) -> Var {
+        self.mixed(reading, &reading.input.matmul(&parameters[0]), &parameters[1])
+    }
+
+    /// Class scores from what the first layer gives.
+    fn classified(
+        &self,
+        reading: &Reading,
+        first: Var,
+        parameters: &[Var],
+        dropout_seed: Option<u64>,
+    ) -> Var {
+        let mut take = Take::from(&parameters[2..]);
+        let mut hidden = first;
+        for layer in 1..self.layers {
+            let (rate, seed) = dropout_before(layer, self.dropout, dropout_seed);
+            let transformed = hidden.relu().dropout(rate, seed).matmul(take.one());
+            hidden = self.mixed(reading, &transformed, take.one());
+        }
+        hidden // [n, classes]
+    }
+
+    /// How badly the embeddings tell the cosines of features.
+    fn dissimilarity(&self, reading: &Reading, first: &Var, parameters: &[Var], seed: u64) -> Var {
+        let embedding = first.relu(); // [n, hidden]
+        let mut head = Take::from(&parameters[2 * self.layers..]);
+        let Drawn { left, right, cosines } = reading.pairs.draw(derive(seed, &[u64::MAX]));
+        let apart = embedding.gather_rows(&left).sub(&embedding.gather_rows(&right)).leaky_relu(-1.0);
+        let error = head.linear(&apart).sub(&Var::constant(Mat::column(&cosines))); // [pairs, 1]
+        error.mul(&error).mean().scale(self.similarity_weight)
     }
 
     /// What each node hears from its neighbours, from the nodes most similar to it, and from itself: of
@@ -225,7 +241,12 @@ pub const KIND: ModelKind = kind::<SimpGcnConfig>(
             ],
         )
     },
-);
+)
+.publishing(&[
+    "hidden = 128\nown_weight = 1.0\nsimilarity_weight = 0.1",
+    "hidden = 128\nown_weight = 1.0\nsimilarity_weight = 0.5",
+    "hidden = 16\nown_weight = 0.1\nsimilarity_weight = 1.0",
+]);
 
 #[cfg(test)]
 mod tests {

@@ -13,9 +13,9 @@ pub trait Network {
     /// Scores before the softmax, one row per node of the graph. `dropout_seed` is `None` when predicting.
     fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var;
 
-    /// A term added to the cross-entropy while training.
-    fn extra_loss(&self, _parameters: &[Var], _scores: &Var, _seed: u64) -> Option<Var> {
-        None
+    /// Scores while training, and a term added to the cross-entropy.
+    fn training_scores(&self, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
+        (self.scores(parameters, Some(seed)), None)
     }
 }
 
@@ -50,9 +50,9 @@ impl<'a, N: Network> Supervised<'a, N> {
 
 impl<N: Network> Objective for Supervised<'_, N> {
     fn loss(&self, parameters: &[Var], seed: u64) -> Var {
-        let scores = self.network.scores(parameters, Some(seed));
+        let (scores, extra) = self.network.training_scores(parameters, seed);
         let loss = self.train.cross_entropy(&scores);
-        match self.network.extra_loss(parameters, &scores, seed) {
+        match extra {
             Some(extra) => loss.add(&extra),
             None => loss,
         }

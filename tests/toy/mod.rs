@@ -34,6 +34,7 @@ pub fn dataset() -> Dataset {
 pub fn kind() -> ModelKind {
     ModelKind {
         name: "centre",
+        published: &[],
         knows_nodes: false,
         summary: "nearest class centre",
         defaults: || "rate = 0.1\nepochs = 12\n[noise]\nscale = 0.5\n".parse().unwrap(),

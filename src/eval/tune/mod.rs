@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::graph::Dataset;
 use crate::models::{ModelConfig, ModelKind, Task};
 use crate::training::{Memo, Session, lock};
-use sampler::Space;
+use sampler::{Space, Start};
 use study::Study;
 
 /// Trials that are proposed together.
@@ -191,11 +191,12 @@ impl Batch<'_> {
     }
 
     fn propose(&self, number: usize) -> Trial {
-        let Search { base, space, seed, .. } = self.search;
+        let Search { base, space, seed, kind, .. } = self.search;
+        let start = Start { base, published: kind.published };
         Trial {
             trial: number,
             finished: false,
-            settings: sampler::propose(base, space, self.history, *seed, number),
+            settings: sampler::propose(&start, space, self.history, *seed, number),
             val_accuracies: Vec::new(),
             seconds: 0.0,
         }

@@ -1,4 +1,5 @@
-//! What to try next: the defaults first, then random settings and small steps from the best ones in turn.
+//! What to try next: the defaults, then what was published, then random settings and small steps from the best ones in
+//! turn.
 //!
 //! A proposal depends on the seed, the number of the trial and the trials before its batch, and on
 //! nothing else: a search that was interrupted, or ran on other threads, proposes the same.
@@ -20,10 +21,22 @@ const ENOUGH: usize = 8;
 /// A step goes at most so far across the range of a setting.
 const STEP: f64 = 0.3;
 
+/// Where a search begins.
+pub struct Start<'a> {
+    /// The settings of the first trial, complete.
+    pub base: &'a Table,
+    /// Those of the next ones, as TOML; only what is searched is taken from them.
+    pub published: &'a [&'a str],
+}
+
 /// Proposes the complete settings of a trial.
-pub fn propose(base: &Table, space: &Space, history: &[Trial], seed: u64, trial: usize) -> Table {
+pub fn propose(start: &Start<'_>, space: &Space, history: &[Trial], seed: u64, trial: usize) -> Table {
+    let base = start.base;
     if trial == 0 {
         return base.clone();
+    }
+    if let Some(published) = start.published.get(trial - 1) {
+        return with(base, space, &published.parse().unwrap_or_default());
     }
     let mut rng = ChaCha8Rng::seed_from_u64(seed_of(seed, trial as u64));
     let best = best_half(history);
@@ -44,6 +57,16 @@ fn best_half(history: &[Trial]) -> Vec<&Table> {
     finished.sort_by(|a, b| b.val_accuracy().total_cmp(&a.val_accuracy()).then(a.trial.cmp(&b.trial)));
     finished.truncate(finished.len().div_ceil(2));
     finished.into_iter().map(|trial| &trial.settings).collect()
+}
+
+fn with(base: &Table, space: &Space, published: &Table) -> Table {
+    let mut table = base.clone();
+    for (key, _) in space {
+        if let Some(value) = settings::get(published, key) {
+            settings::insert(&mut table, key, value.clone());
+        }
+    }
+    table
 }
 
 fn random(base: &Table, space: &Space, rng: &mut ChaCha8Rng) -> Table {
@@ -145,11 +168,37 @@ mod tests {
         ]
     }
 
+    fn start(base: &Table) -> Start<'_> {
+        Start { base, published: &[] }
+    }
+
+    #[test]
+    fn what_was_published_comes_second() {
+        let start = Start { base: &base(), published: &["hidden = 16\nunknown = 1"] };
+        let mut expected = base();
+        expected.insert("hidden".into(), Value::Integer(16));
+        assert_eq!(propose(&start, &space(), &[], 1, 1), expected);
+    }
+
+    #[test]
+    fn what_models_publish_can_be_tried() {
+        for kind in crate::models::kinds() {
+            let space = (kind.search)();
+            for text in kind.published {
+                let published: Table = text.parse().unwrap();
+                for (key, _) in settings::leaves(&published) {
+                    assert!(space.iter().any(|(searched, _)| *searched == key), "{}: {key}", kind.name);
+                }
+                (kind.build)(&with(&(kind.defaults)(), &space, &published)).unwrap();
+            }
+        }
+    }
+
     fn history() -> Vec<Trial> {
         let trial = |number: usize| Trial {
             trial: number,
             finished: true,
-            settings: propose(&base(), &space(), &[], 1, number),
+            settings: propose(&start(&base()), &space(), &[], 1, number),
             val_accuracies: vec![number as f64],
             seconds: 0.0,
         };
@@ -159,11 +208,11 @@ mod tests {
     #[test]
     fn the_defaults_come_first_and_proposals_repeat() {
         let history = history();
-        assert_eq!(propose(&base(), &space(), &history, 1, 0), base());
+        assert_eq!(propose(&start(&base()), &space(), &history, 1, 0), base());
         for number in [1, 2, 20, 21] {
-            let proposal = propose(&base(), &space(), &history, 1, number);
-            assert_eq!(proposal, propose(&base(), &space(), &history, 1, number));
-            assert_ne!(proposal, propose(&base(), &space(), &history, 2, number));
+            let proposal = propose(&start(&base()), &space(), &history, 1, number);
+            assert_eq!(proposal, propose(&start(&base()), &space(), &history, 1, number));
+            assert_ne!(proposal, propose(&start(&base()), &space(), &history, 2, number));
         }
     }
 
@@ -171,7 +220,7 @@ mod tests {
     fn proposals_stay_in_range_and_keep_their_types() {
         let history = history();
         for number in 1..400 {
-            let proposal = propose(&base(), &space(), &history, 7, number);
+            let proposal = propose(&start(&base()), &space(), &history, 7, number);
             assert!([16, 32, 64].contains(&proposal["hidden"].as_integer().unwrap()));
             assert!((1e-4..=1e-1).contains(&proposal["rate"].as_float().unwrap()));
             assert!((0.0..=0.9).contains(&proposal["dropout"].as_float().unwrap()));
@@ -184,7 +233,7 @@ mod tests {
         let history = history();
         let good: Vec<&Table> = history[6..].iter().map(|trial| &trial.settings).collect();
         for number in (100..200).step_by(2) {
-            let proposal = propose(&base(), &space(), &history, 7, number);
+            let proposal = propose(&start(&base()), &space(), &history, 7, number);
             let rate = |table: &Table| table["rate"].as_float().unwrap().ln();
             let reach = STEP * (1e3f64).ln() + 1e-3;
             assert!(good.iter().any(|parent| (rate(parent) - rate(&proposal)).abs() < reach));

@@ -15,7 +15,6 @@
 //! Cost per epoch: `O(nnz(X) h + n d h + n w c)` and `O(edges c)` per hop for `c` columns; reconstruction adds a
 //! second pass.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
@@ -135,8 +134,6 @@ pub struct Encoder<'a> {
     decoder: Sparse,
     /// Unit rows to restore.
     target: Mat,
-    /// The own codes of a training step, which cross-entropy and reconstruction share.
-    last: RefCell<Option<(u64, Var)>>,
 }
 
 impl<'a> Encoder<'a> {
@@ -166,7 +163,6 @@ impl<'a> Encoder<'a> {
             given: Sparse::constant(&normalise::row_stochastic(&graph.to_undirected())),
             decoder: Sparse::constant(&normalise::symmetric_with_self_loops(structure.latent())),
             target: target(channels, structure),
-            last: RefCell::new(None),
         }
     }
 
@@ -245,10 +241,18 @@ impl<'a> Encoder<'a> {
 
 impl Network for Encoder<'_> {
     fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let own = self.own(parameters, dropout_seed);
-        if self.channels.target > 0 {
-            *self.last.borrow_mut() = dropout_seed.map(|seed| (seed, own.clone()));
-        }
+        self.classified(&self.own(parameters, dropout_seed), parameters, dropout_seed)
+    }
+
+    fn training_scores(&self, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
+        let own = self.own(parameters, Some(seed));
+        (self.classified(&own, parameters, Some(seed)), self.reconstruction(&own, parameters, seed))
+    }
+}
+
+impl Encoder<'_> {
+    /// Class scores from the own codes.
+    fn classified(&self, own: &Var, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
         let (rate, seed) = dropout_before(1, self.config.dropout, dropout_seed);
         let head = self.head();
         let graphs = [
@@ -258,7 +262,8 @@ impl Network for Encoder<'_> {
         Self::weighed(&own.dropout(rate, seed), &parameters[head], &graphs).add_row(&parameters[head + 1])
     }
 
-    fn extra_loss(&self, parameters: &[Var], _scores: &Var, seed: u64) -> Option<Var> {
+    /// How badly the rows of masked nodes are restored from what the others know.
+    fn reconstruction(&self, own: &Var, parameters: &[Var], seed: u64) -> Option<Var> {
         if self.channels.target == 0 {
             return None;
         }
@@ -270,10 +275,6 @@ impl Network for Encoder<'_> {
         let [token, code, weight, bias] = &parameters[self.head() + 2..] else { return None };
         let visible = Var::constant(visible);
         let hidden = visible.scale(-1.0).add_scalar(1.0);
-        let own = match self.last.take() {
-            Some((last, own)) if last == seed => own,
-            _ => self.own(parameters, Some(seed)),
-        };
         let own = own.mul_col(&visible).add(&hidden.matmul(token)); // [n,w]
         let codes = Self::weighed(&own, code, &[(&self.latent, self.channels.latent_hops, 1.0)]);
         let spread = self.decoder.matmul(&codes.mul_col(&visible)); // [n,e], masked again

@@ -349,5 +349,6 @@ pub const KIND: ModelKind = ModelKind {
             ("training.weight_decay", SearchSpace::LogUniform(1e-5, 1e-1)),
         ]
     },
+    published: &[],
     knows_nodes: false,
 };

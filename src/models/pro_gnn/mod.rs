@@ -431,6 +431,7 @@ pub const KIND: ModelKind = ModelKind {
             ],
         )
     },
+    published: &[],
     knows_nodes: true,
 };
 
