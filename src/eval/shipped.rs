@@ -16,6 +16,7 @@ const SHIPPED: &[(&str, &str)] = &[
     ("citeseer", include_str!("../../configs/citeseer.toml")),
     ("cora", include_str!("../../configs/cora.toml")),
     ("cornell", include_str!("../../configs/cornell.toml")),
+    ("cornell-geom", include_str!("../../configs/cornell-geom.toml")),
     ("pubmed", include_str!("../../configs/pubmed.toml")),
     ("squirrel", include_str!("../../configs/squirrel.toml")),
     ("texas", include_str!("../../configs/texas.toml")),
