@@ -279,10 +279,10 @@ mod tests {
             [rows(0), rows(1), rows(2), rows(3)],
             [vec![(1, 0)], vec![(3, 1)], vec![(1, 3)], vec![(0, 1)]]
         );
-        // As many pairs are near in the plane as there are edges: 0 and 1, 1 and 2.
+        // As many pairs are near in the plane as there are edges, and node 2 is near nobody, without a path to them.
         assert_eq!(
             [rows(4), rows(5), rows(6), rows(7)],
-            [vec![(1, 0)], vec![(2, 1)], vec![(1, 2)], vec![(0, 1)]]
+            [vec![(1, 0)], vec![(3, 1)], vec![(1, 3)], vec![(0, 1)]]
         );
         assert_eq!(rows(8), [(0, 0), (1, 1), (2, 2), (3, 3)]);
         // Node 0 counts 1 in the graph, 1 in the plane and itself, node 1 two, two and itself.
@@ -301,7 +301,8 @@ mod tests {
     fn the_radius_takes_ties_together_and_crowds_not_at_all() {
         let square = Mat::from_slice(4, 2, &[0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0]);
         assert_eq!(near_pairs(&square, &[0; 4], 1, 1e-4).len(), 4);
-        assert_eq!(near_pairs(&square, &[0, 1, 1, 0], 1, 1e-4), [(1, 2)]);
+        // The sides join different parts, so the diagonals are nearest.
+        assert_eq!(near_pairs(&square, &[0, 1, 1, 0], 1, 1e-4), [(0, 3), (1, 2)]);
         let crowd = Mat::from_fn(40, 2, |node, _| f32::from(u8::from(node == 0)));
         assert!(near_pairs(&crowd, &[0; 40], 40, 1e-4).is_empty());
         assert!(near_pairs(&square, &[0; 4], 0, 1e-4).is_empty());
