@@ -24,6 +24,6 @@ for graph in $graphs; do
     LHS_CACHE=$LHS_DATA "$lhs" tune "$graph" --model "$model" --trials "${TRIALS:-40}" --budget-seconds "${SECONDS_EACH:-60}" \
       --split "$splits" --seed 0 --out "$out/$graph.toml" --study "studies/$out/$graph-$model" "${fixed[@]}" ||
       echo "no settings for $model on $graph"
-    sed -i '/^members = 1$/d' "$out/$graph.toml"
+    [ "$model" != lhs ] || sed -i '/^members = 1$/d' "$out/$graph.toml"
   done
 done
