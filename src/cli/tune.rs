@@ -179,13 +179,17 @@ fn report(report: &Report<'_>, started: Instant, global: &Global) {
         global.note("note: the time was up before all trials were run; the same command goes on");
     }
     global.say(format_args!(
-        "{} on {}: {finished} trials finished, {given_up} given up",
-        about.model, about.dataset
+        "{} on {}: {finished} trials finished, {given_up} given up, {} cut off by the time",
+        about.model,
+        about.dataset,
+        found.cut_off.len()
     ));
     global.say(format_args!(
-        "best: trial {}, mean validation accuracy {:.2} %",
+        "best: trial {}, mean validation accuracy {:.2} % on {} of {} splits",
         best.trial,
-        best.val_accuracy()
+        best.val_accuracy(),
+        best.val_accuracies.len(),
+        about.num_splits
     ));
     for (key, value) in settings::leaves(changed) {
         global.say(format_args!("  {key} = {value}"));
@@ -202,8 +206,10 @@ fn report(report: &Report<'_>, started: Instant, global: &Global) {
         "trials": found.trials.len(),
         "finished": finished,
         "given_up": given_up,
+        "cut_off": found.cut_off.len(),
         "best_trial": best.trial,
         "val_accuracy_mean": best.val_accuracy(),
+        "val_accuracy_splits": best.val_accuracies.len(),
         "settings": changed,
         "out": out,
         "study": folder,

@@ -12,19 +12,26 @@ pub fn comments(
     budget_seconds: Option<u64>,
 ) -> Vec<String> {
     let finished = found.trials.iter().filter(|trial| trial.finished).count();
-    let training: f64 = found.trials.iter().map(|trial| trial.seconds).sum();
+    let training: f64 = found.trials.iter().chain(&found.cut_off).map(|trial| trial.seconds).sum();
     let budget =
         budget_seconds.map_or_else(|| "no time limit".into(), |s| format!("at most {s} s per sitting"));
-    let defaults = found.trials.first().filter(|trial| trial.trial == 0 && trial.finished);
-    let compared = defaults.map_or_else(String::new, |first| {
-        format!(" (first trial, the defaults: {:.2} %)", first.val_accuracy())
-    });
+    let count = best.val_accuracies.len();
+    let part = if best.finished {
+        String::new()
+    } else {
+        format!(" on {count} of {} splits, when time was up", about.num_splits)
+    };
+    let defaults = found.trials.first().filter(|trial| trial.trial == 0);
+    let compared = defaults
+        .and_then(|first| first.val_accuracy_on(count))
+        .map_or_else(String::new, |mean| format!(" (first trial, the defaults: {mean:.2} %)"));
     vec![
         format!("Found by: {command}"),
         format!(
-            "Trials: {} ({finished} finished, {} given up); budget: {budget}, {training:.0} s of training; seed: {}; lhs {}",
-            found.trials.len(),
+            "Trials: {} ({finished} finished, {} given up, {} cut off); budget: {budget}, {training:.0} s of training; seed: {}; lhs {}",
+            found.trials.len() + found.cut_off.len(),
             found.trials.len() - finished,
+            found.cut_off.len(),
             about.seed,
             about.lhs_version,
         ),
@@ -32,6 +39,10 @@ pub fn comments(
             "Splits: {} ({}) of {}, SHA-256 of the data {}",
             about.split, about.num_splits, about.dataset, about.sha256
         ),
-        format!("Mean validation accuracy: {:.2} %{compared}; trial {}", best.val_accuracy(), best.trial),
+        format!(
+            "Mean validation accuracy: {:.2} %{part}{compared}; trial {}",
+            best.val_accuracy(),
+            best.trial
+        ),
     ]
 }

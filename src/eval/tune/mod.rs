@@ -4,7 +4,8 @@
 //! batches before it alone. Within a batch the splits come in rounds (1, 2, 4, … splits in all); after a round, a trial is
 //! given up when its mean so far is below the median of all trials that got as far, those of its batch included; from
 //! the fourth split on, below their upper quartile: successive halving. Nobody is judged before the whole batch is
-//! through the round, so the search is the same on any number of threads and after any interruption.
+//! through the round, so the search is the same on any number of threads and after any interruption. Only when time is up
+//! does it matter who came how far: see [`Found::best`].
 
 pub mod header;
 pub mod sampler;
@@ -58,6 +59,15 @@ impl Trial {
     pub fn val_accuracy(&self) -> f64 {
         metrics::mean(&self.val_accuracies)
     }
+
+    /// Mean validation accuracy over the first `count` splits, in percent, if it ran on as many.
+    pub fn val_accuracy_on(&self, count: usize) -> Option<f64> {
+        self.val_accuracies.get(..count).map(metrics::mean)
+    }
+
+    fn is_ahead_of(&self, further: &Trial) -> bool {
+        further.val_accuracy_on(self.val_accuracies.len()).is_some_and(|mean| self.val_accuracy() > mean)
+    }
 }
 
 /// What to search.
@@ -88,18 +98,32 @@ pub struct Search<'a> {
 
 /// The trials of a search, and whether the budget ended it.
 pub struct Found {
-    /// Trials by number.
+    /// Trials that are over, by number.
     pub trials: Vec<Trial>,
+    /// Trials that were under way when time ran out, with the splits that they got through. The next sitting runs them again.
+    pub cut_off: Vec<Trial>,
     /// Whether time ran out before the number of trials was reached.
     pub out_of_time: bool,
 }
 
 impl Found {
-    /// The finished trial with the highest validation accuracy; of equals, the first.
+    /// The trial to go by: the best finished one, unless among those cut off that got furthest there is one
+    /// that is ahead of it on the splits that both have. (A slow model finishes few trials in its time.)
     pub fn best(&self) -> Option<&Trial> {
-        let finished = self.trials.iter().filter(|trial| trial.finished);
-        finished.reduce(|best, trial| if trial.val_accuracy() > best.val_accuracy() { trial } else { best })
+        let finished = highest(self.trials.iter().filter(|trial| trial.finished));
+        let furthest = self.cut_off.iter().map(|trial| trial.val_accuracies.len()).max();
+        let unfinished =
+            highest(self.cut_off.iter().filter(|trial| Some(trial.val_accuracies.len()) == furthest));
+        match (finished, unfinished) {
+            (Some(finished), Some(unfinished)) if !unfinished.is_ahead_of(finished) => Some(finished),
+            (finished, unfinished) => unfinished.or(finished),
+        }
     }
+}
+
+/// The trial with the highest validation accuracy; of equals, the first.
+fn highest<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<&'a Trial> {
+    trials.reduce(|best, trial| if trial.val_accuracy() > best.val_accuracy() { trial } else { best })
 }
 
 impl Search<'_> {
@@ -110,6 +134,7 @@ impl Search<'_> {
         let study = Mutex::new(study);
         let memo = Memo::holding(SHARED_BY_TRIALS);
         let mut trials = known;
+        let mut cut_off = Vec::new();
         let mut out_of_time = false;
         for batch in self.batches() {
             let first = batch.start;
@@ -125,15 +150,16 @@ impl Search<'_> {
                 deadline,
                 memo: &memo,
             };
-            let new = batch.run(&missing)?;
-            out_of_time = new.len() < missing.len();
-            trials = [history, later, new].concat();
+            let Ran { over, under_way } = batch.run(&missing)?;
+            out_of_time = over.len() < missing.len();
+            cut_off = under_way;
+            trials = [history, later, over].concat();
             trials.sort_by_key(|trial| trial.trial);
             if out_of_time {
                 break;
             }
         }
-        Ok(Found { trials, out_of_time })
+        Ok(Found { trials, cut_off, out_of_time })
     }
 
     /// The trials in batches. The first, with the defaults, goes alone: a budget too short for a whole batch
@@ -158,9 +184,15 @@ struct Batch<'a> {
     memo: &'a Memo,
 }
 
+/// What became of the trials of a batch; those that time did not suffice for at all are missing.
+struct Ran {
+    over: Vec<Trial>,
+    under_way: Vec<Trial>,
+}
+
 impl Batch<'_> {
-    /// Runs the trials named; those that time did not suffice for are missing from the result.
-    fn run(&self, numbers: &[usize]) -> Result<Vec<Trial>> {
+    /// Runs the trials named.
+    fn run(&self, numbers: &[usize]) -> Result<Ran> {
         let mut running: Vec<Trial> = numbers.iter().map(|&number| self.propose(number)).collect();
         let configs: Vec<_> = running
             .iter()
@@ -170,13 +202,16 @@ impl Batch<'_> {
             configs.iter().find(|(number, _)| *number == trial.trial).map(|(_, c)| c.as_ref())
         };
         let mut over = Vec::new();
-        for round in rounds(self.search.splits.len()) {
-            let begun = running.len();
+        for round in self.rounds(numbers) {
+            let end = round.end;
             running = self.round(running, round, &config_of)?;
-            if running.len() < begun {
+            if running.iter().any(|trial| trial.val_accuracies.len() < end) {
                 // Time is up. Who is hopeless can't be said before all are through; the next sitting will say it.
-                over.extend(running.into_iter().filter(|trial| trial.finished));
-                break;
+                let (finished, mut under_way): (Vec<Trial>, Vec<Trial>) =
+                    running.into_iter().partition(|trial| trial.finished);
+                over.extend(finished);
+                under_way.retain(|trial| !trial.val_accuracies.is_empty());
+                return Ok(Ran { over, under_way });
             }
             let peers: Vec<Trial> = [self.history, self.mates, &over, &running].concat();
             let (stay, leave): (Vec<Trial>, Vec<Trial>) =
@@ -187,7 +222,16 @@ impl Batch<'_> {
             over.extend(leave);
             running = stay;
         }
-        Ok(over)
+        Ok(Ran { over, under_way: Vec::new() })
+    }
+
+    /// The splits round by round; for a trial by itself all in one, since nobody can be given up.
+    fn rounds(&self, numbers: &[usize]) -> Vec<Range<usize>> {
+        let num_splits = self.search.splits.len();
+        if self.history.is_empty() && numbers.len() == 1 {
+            return iter::once(0..num_splits).collect();
+        }
+        rounds(num_splits)
     }
 
     fn propose(&self, number: usize) -> Trial {
@@ -202,11 +246,11 @@ impl Batch<'_> {
         }
     }
 
-    /// Runs some more splits of each trial, all in parallel; returns the trials that got through.
+    /// Runs some more splits of each trial, all in parallel.
     fn round<'c>(
         &self,
         running: Vec<Trial>,
-        splits: std::ops::Range<usize>,
+        splits: Range<usize>,
         config_of: &(dyn Fn(&Trial) -> Option<&'c dyn ModelConfig> + Sync),
     ) -> Result<Vec<Trial>> {
         let width = splits.len();
@@ -229,14 +273,14 @@ impl Batch<'_> {
             let seconds = started.elapsed().as_secs_f64();
             let mut progress = lock(&progress[row]);
             progress.fill(column, accuracy, seconds);
-            if progress.is_full() && splits.end == self.search.splits.len() {
+            if progress.trial.val_accuracies.len() == self.search.splits.len() {
                 progress.trial.finished = true;
                 self.keep(&progress.trial)?;
             }
             Ok(())
         })?;
         let progress = progress.into_iter().map(|p| p.into_inner().unwrap_or_else(|e| e.into_inner()));
-        Ok(progress.filter(Progress::is_full).map(|progress| progress.trial).collect())
+        Ok(progress.map(|progress| progress.trial).collect())
     }
 
     fn keep(&self, trial: &Trial) -> Result<()> {
@@ -249,8 +293,7 @@ impl Batch<'_> {
 /// Whether too many of its peers, itself among them, did better on the same splits.
 fn is_hopeless(trial: &Trial, peers: &[Trial]) -> bool {
     let count = trial.val_accuracies.len();
-    let means: Vec<f64> =
-        peers.iter().filter_map(|peer| peer.val_accuracies.get(..count)).map(metrics::mean).collect();
+    let means: Vec<f64> = peers.iter().filter_map(|peer| peer.val_accuracy_on(count)).collect();
     let bar = metrics::quantile(&means, if count < RAISED_FROM { 0.5 } else { 0.75 });
     means.len() >= ENOUGH && bar.is_some_and(|bar| trial.val_accuracy() < bar)
 }
@@ -259,23 +302,21 @@ fn is_hopeless(trial: &Trial, peers: &[Trial]) -> bool {
 struct Progress {
     trial: Trial,
     round: Vec<Option<f64>>,
+    /// Splits that the trial had before the round.
+    before: usize,
 }
 
 impl Progress {
     fn new(trial: Trial, width: usize) -> Self {
-        Progress { trial, round: vec![None; width] }
+        Progress { before: trial.val_accuracies.len(), trial, round: vec![None; width] }
     }
 
+    /// Takes in a split. The trial has it as soon as all splits before it are there, too.
     fn fill(&mut self, column: usize, accuracy: f64, seconds: f64) {
         self.round[column] = Some(accuracy);
         self.trial.seconds += seconds;
-        if self.is_full() {
-            self.trial.val_accuracies.extend(self.round.iter().flatten());
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        self.round.iter().all(Option::is_some)
+        let taken = self.trial.val_accuracies.len() - self.before;
+        self.trial.val_accuracies.extend(self.round.iter().map_while(|accuracy| *accuracy).skip(taken));
     }
 }
 
@@ -304,7 +345,7 @@ fn interrupted() -> Error {
 }
 
 /// Splits round by round: the first, one more, then as many again as there were.
-fn rounds(num_splits: usize) -> Vec<std::ops::Range<usize>> {
+fn rounds(num_splits: usize) -> Vec<Range<usize>> {
     let mut rounds = Vec::new();
     let mut done = 0;
     while done < num_splits {
@@ -324,5 +365,39 @@ mod tests {
         assert_eq!(rounds(10), [0..1, 1..2, 2..4, 4..8, 8..10]);
         assert_eq!(rounds(1), vec![0..1; 1]);
         assert!(rounds(0).is_empty());
+    }
+
+    fn trial(number: usize, finished: bool, val_accuracies: &[f64]) -> Trial {
+        let val_accuracies = val_accuracies.to_vec();
+        Trial { trial: number, finished, settings: Table::new(), val_accuracies, seconds: 1.0 }
+    }
+
+    #[test]
+    fn a_trial_cut_off_must_be_ahead_on_the_splits_that_both_have() {
+        let over = vec![trial(0, true, &[60.0, 80.0, 80.0]), trial(1, false, &[90.0])];
+        let best = |cut_off: &[Trial]| {
+            Found { trials: over.clone(), cut_off: cut_off.to_vec(), out_of_time: true }
+                .best()
+                .map(|t| t.trial)
+        };
+        assert_eq!(best(&[]), Some(0));
+        assert_eq!(best(&[trial(2, false, &[60.0]), trial(3, false, &[50.0])]), Some(0));
+        assert_eq!(best(&[trial(2, false, &[65.0]), trial(3, false, &[70.0])]), Some(3));
+        // Who got further goes before who began better.
+        assert_eq!(best(&[trial(2, false, &[99.0]), trial(3, false, &[70.0, 71.0])]), Some(3));
+        assert_eq!(best(&[trial(2, false, &[99.0]), trial(3, false, &[70.0, 69.0])]), Some(0));
+        let alone = Found { trials: Vec::new(), cut_off: vec![trial(0, false, &[60.0])], out_of_time: true };
+        assert_eq!(alone.best().map(|t| t.trial), Some(0));
+    }
+
+    #[test]
+    fn splits_count_in_their_order() {
+        let mut progress = Progress::new(trial(0, false, &[1.0]), 3);
+        progress.fill(1, 3.0, 0.5);
+        assert_eq!(progress.trial.val_accuracies, [1.0]);
+        progress.fill(0, 2.0, 0.5);
+        assert_eq!(progress.trial.val_accuracies, [1.0, 2.0, 3.0]);
+        progress.fill(2, 4.0, 0.5);
+        assert_eq!(progress.trial.val_accuracies, [1.0, 2.0, 3.0, 4.0]);
     }
 }
