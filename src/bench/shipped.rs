@@ -6,6 +6,7 @@ pub const SUITES: &[(&str, &str)] = &[
     ("methods", include_str!("../../suites/methods.toml")),
     ("defaults", include_str!("../../suites/defaults.toml")),
     ("evasion", include_str!("../../suites/evasion.toml")),
+    ("resilience", include_str!("../../suites/resilience.toml")),
     ("poisoning", include_str!("../../suites/poisoning.toml")),
     ("clustering", include_str!("../../suites/clustering.toml")),
     ("right_shift", include_str!("../../suites/right_shift.toml")),
