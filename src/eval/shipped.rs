@@ -68,11 +68,24 @@ mod tests {
             files.filter(|f| f.as_ref().unwrap().path().extension().is_some_and(|e| e == "toml")).count()
         });
         assert_eq!(on_disk.unwrap_or(0), SHIPPED.len(), "name each file of configs/ in SHIPPED");
-        for (name, text) in SHIPPED {
-            for kind in models::kinds() {
-                if let Some(layer) = Layer::from_config(text, Path::new(name), kind).unwrap() {
-                    crate::eval::settings::layered(kind, &[layer]).unwrap();
-                }
+        SHIPPED.iter().for_each(|(name, text)| assert_valid(text, Path::new(name)));
+    }
+
+    #[test]
+    fn settings_under_one_budget_are_valid() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/one-budget");
+        let files: Vec<PathBuf> =
+            std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+        assert!(!files.is_empty());
+        for file in files {
+            assert_valid(&std::fs::read_to_string(&file).unwrap(), &file);
+        }
+    }
+
+    fn assert_valid(text: &str, file: &Path) {
+        for kind in models::kinds() {
+            if let Some(layer) = Layer::from_config(text, file, kind).unwrap() {
+                crate::eval::settings::layered(kind, &[layer]).unwrap();
             }
         }
     }

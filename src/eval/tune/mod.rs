@@ -114,10 +114,8 @@ impl Found {
         let furthest = self.cut_off.iter().map(|trial| trial.val_accuracies.len()).max();
         let unfinished =
             highest(self.cut_off.iter().filter(|trial| Some(trial.val_accuracies.len()) == furthest));
-        match (finished, unfinished) {
-            (Some(finished), Some(unfinished)) if !unfinished.is_ahead_of(finished) => Some(finished),
-            (finished, unfinished) => unfinished.or(finished),
-        }
+        let ahead = unfinished.filter(|trial| finished.is_none_or(|finished| trial.is_ahead_of(finished)));
+        ahead.or(finished)
     }
 }
 
