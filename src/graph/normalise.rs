@@ -35,7 +35,7 @@ pub fn row_stochastic_with_self_loops(graph: &Graph) -> SparseMat {
 }
 
 /// Every row scaled to sum 1.
-fn averaging(mut mat: SparseMat) -> SparseMat {
+pub fn averaging(mut mat: SparseMat) -> SparseMat {
     let sums = row_sums(&mat);
     scale_entries(&mut mat, |row, _| 1.0 / sums[row]);
     mat

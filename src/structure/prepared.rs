@@ -5,9 +5,9 @@ use super::SelfExpression;
 use super::known::KnownNodes;
 use super::learner::Views;
 use super::low_rank::DirectionMap;
-use super::views::{Basis, View};
+use super::views::{Basis, Neighbours, View};
 use crate::graph::{Features, Graph};
-use crate::linalg::Mat;
+use crate::linalg::{Mat, SparseMat};
 
 /// The two views of the training graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +15,7 @@ pub(super) struct Bases {
     pub(super) known: KnownNodes,
     pub(super) features: Basis,
     pub(super) profiles: Basis,
+    pub(super) neighbours: Neighbours,
 }
 
 impl Bases {
@@ -23,6 +24,7 @@ impl Bases {
             known: KnownNodes::of(features),
             features: Basis::fit(View::Features, graph, features, components),
             profiles: Basis::fit(View::Adjacency, graph, features, components),
+            neighbours: Neighbours::fit(graph),
         }
     }
 
@@ -31,17 +33,20 @@ impl Bases {
         Inputs {
             features: self.features.rows(graph, features, known),
             profiles: self.profiles.rows(graph, features, known),
+            neighbours: self.neighbours.rows(graph, known),
         }
     }
 }
 
-/// One unit row per node and view.
+/// One unit row per node and view, and the edges behind one of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inputs {
     /// `[n,d]` of the features; no columns without features.
     pub features: Mat,
     /// `[n,d]` of the adjacency profiles.
     pub profiles: Mat,
+    /// `[n, num_known]`, whom each node is joined to; not of unit length.
+    pub neighbours: SparseMat,
 }
 
 impl Inputs {

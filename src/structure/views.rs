@@ -6,6 +6,8 @@
 //! scaled to length 1: the self-expression costs `O(n d²)`, and its penalty hardly matters afterwards. Nodes
 //! and edges that were not there in training go through the same basis. Sparse input is never written out.
 //! Cost: a truncated SVD once, then one product, `O(nnz(M) d)`.
+//!
+//! A classifier can read more of whom a node is joined to than nearest neighbours can: [`Neighbours`] keeps all columns.
 
 use std::sync::Arc;
 
@@ -76,6 +78,47 @@ impl Basis {
     }
 }
 
+/// Whom a node is joined to, a column for each node of the training graph: rows of `A S^-½`, with `S` the degrees
+/// (sums of weights, in units of the mean one) in the training graph. A neighbour that few have says more than a hub
+/// does, and how many neighbours a node has can still be read off its row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Neighbours {
+    /// `[num_known,1]`, the factor of each column.
+    scales: Mat,
+}
+
+impl Neighbours {
+    /// Takes the scales of the columns from a training graph.
+    pub fn fit(graph: &Graph) -> Self {
+        let adjacency = normalise::adjacency(&graph.to_undirected());
+        let mean = graph.mean_weight();
+        let scale = |node: usize| {
+            let sum: f32 = adjacency.row(node).map(|(_, weight)| weight).sum();
+            if sum > 0.0 { 1.0 / (sum * mean).sqrt() } else { 0.0 }
+        };
+        Neighbours { scales: Mat::from_fn(adjacency.rows(), 1, |node, _| scale(node)) }
+    }
+
+    /// Neighbours with these scales, as [`Neighbours::scales`] gave them.
+    pub fn from_scales(scales: Mat) -> Self {
+        Neighbours { scales }
+    }
+
+    /// The factor of each column, `[num_known,1]`.
+    pub fn scales(&self) -> &Mat {
+        &self.scales
+    }
+
+    /// One row per node of a graph, `[n, num_known]`; `known` says which training node each node is.
+    pub fn rows(&self, graph: &Graph, known: &[Option<u32>]) -> SparseMat {
+        let mut rows = joined_to_known(graph, known, self.scales.rows());
+        let scales = self.scales.as_slice();
+        let columns = rows.pattern.indices().iter();
+        rows.values.iter_mut().zip(columns).for_each(|(value, &col)| *value *= scales[col as usize]);
+        rows
+    }
+}
+
 /// `V` of `M ≈ U S Vᵀ`.
 fn principal(matrix: &dyn LinearMap, components: usize) -> Mat {
     let rank = components.min(matrix.rows()).min(matrix.cols());
@@ -87,11 +130,15 @@ fn principal(matrix: &dyn LinearMap, components: usize) -> Mat {
 
 /// `D^-1 A` over the known nodes, `[n, num_known]`.
 fn profiles(graph: &Graph, known: &[Option<u32>], num_known: usize) -> SparseMat {
-    let graph = graph.to_undirected();
+    normalise::averaging(joined_to_known(graph, known, num_known))
+}
+
+/// `A` over the known nodes, `[n, num_known]`.
+fn joined_to_known(graph: &Graph, known: &[Option<u32>], num_known: usize) -> SparseMat {
+    let adjacency = normalise::adjacency(&graph.to_undirected());
     if known.len() == num_known && (0u32..).zip(known).all(|(node, known)| *known == Some(node)) {
-        return normalise::row_stochastic(&graph);
+        return adjacency;
     }
-    let adjacency = normalise::adjacency(&graph);
     let mut indptr = vec![0];
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     for node in 0..adjacency.rows() {
@@ -100,9 +147,8 @@ fn profiles(graph: &Graph, known: &[Option<u32>], num_known: usize) -> SparseMat
             .filter_map(|(other, weight)| known[other as usize].map(|other| (other, weight)))
             .collect();
         row.sort_unstable_by_key(|(other, _)| *other);
-        let sum: f32 = row.iter().map(|(_, weight)| weight).sum();
         indices.extend(row.iter().map(|(other, _)| *other));
-        values.extend(row.iter().map(|(_, weight)| weight / sum));
+        values.extend(row.iter().map(|(_, weight)| *weight));
         indptr.push(indices.len());
     }
     SparseMat::new(Arc::new(Pattern::new(adjacency.rows(), num_known, indptr, indices)), values)
@@ -148,6 +194,25 @@ mod tests {
         known.push(None);
         let rows = basis.rows(&larger, &Features::none(5), &known);
         assert!(rows.row(0).iter().zip(rows.row(4)).all(|(a, b)| (a - b).abs() < 1e-5), "like node 0");
+    }
+
+    #[test]
+    fn a_neighbour_that_few_have_says_more() {
+        let neighbours = Neighbours::fit(&path());
+        let rows = neighbours.rows(&path(), &all_known(4)).to_dense();
+        let (end, middle) = (1.0, 0.5f32.sqrt());
+        assert_eq!(rows.row(1), [end, 0.0, middle, 0.0]);
+        let (more, _) = Graph::from_edges(5, &[(0, 1), (1, 2), (3, 2), (4, 1), (4, 0)]).unwrap();
+        let mut known = all_known(4);
+        known.push(None);
+        let rows = neighbours.rows(&more, &known).to_dense();
+        assert_eq!(rows.row(4), [end, middle, 0.0, 0.0], "scaled by the degrees of the training graph");
+        assert_eq!(rows.row(0), [0.0, middle, 0.0, 0.0], "who is not known has no column");
+        let (weighted, _) = Graph::build(4, &[(0, 1), (1, 2), (3, 2)], Some(&[8.0; 3]), false).unwrap();
+        assert_eq!(
+            Neighbours::fit(&weighted).rows(&weighted, &all_known(4)).to_dense().row(1),
+            [end, 0.0, middle, 0.0]
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The graph encoder and classifier: channels that are kept apart, and a masked autoencoder beside them.
 //!
 //! A node's own code `H = relu(X W_x + b_x) ‖ relu(P W_p + b_p) [n,w]` comes from its features `X` and its
-//! adjacency profile `P` (more layers of the same kind, if asked for, work on each of the two). The codes are that, its means one and two hops away over the latent graph `S`, and over
+//! adjacency profile `P = A S^-½`, one column per known node (`structure::views`; more layers of the same kind, if asked for, work on each of the two). The codes are that, its means one and two hops away over the latent graph `S`, and over
 //! the given graph `A` (both row-stochastic, without self loops), side by side; a linear head classifies them. So
 //! a node's own code is never averaged away, and each channel is weighed for itself (`trust` says which are read):
 //! `scores = H W₀ + S H W₁ + S² H W₂ + A H W₃ + A² H W₄ + b`.
@@ -12,7 +12,7 @@
 //! latent graph alone are masked again, and a graph convolution must restore what the nodes look like: the loss is the
 //! scaled cosine error `mean (1 - cos)^γ` over the masked nodes. Its target are the rows of the view, their principal
 //! directions, since every column of a target costs time in every step.
-//! Cost per epoch: `O(nnz(X) h + n d h + n w c)` and `O(edges c)` per hop for `c` columns; reconstruction adds a
+//! Cost per epoch: `O(nnz(X) h + edges h + n w c)` and `O(edges c)` per hop for `c` columns; reconstruction adds a
 //! second pass.
 
 use std::rc::Rc;
@@ -76,7 +76,7 @@ impl ReconstructionConfig {
 pub struct Channels {
     /// Feature columns.
     pub features: usize,
-    /// Columns of the profile rows; 0 when they are not read.
+    /// Columns of the profiles, the nodes of the training graph; 0 when they are not read.
     pub profile: usize,
     /// Hops over the latent graph.
     pub latent_hops: usize,
@@ -125,7 +125,7 @@ pub struct Encoder<'a> {
     config: &'a LhsConfig,
     channels: Channels,
     features: Input,
-    profile: Var,
+    profile: Input,
     /// Row-stochastic latent graph.
     latent: Sparse,
     /// Row-stochastic given graph.
@@ -154,11 +154,7 @@ impl<'a> Encoder<'a> {
             config,
             channels,
             features: prepared,
-            profile: Var::constant(if channels.profile > 0 {
-                structure.inputs.profiles.clone()
-            } else {
-                Mat::zeros(0, 0)
-            }),
+            profile: Input::Sparse(Sparse::constant(&structure.inputs.neighbours)),
             latent: Sparse::constant(&normalise::row_stochastic(structure.latent())),
             given: Sparse::constant(&normalise::row_stochastic(&graph.to_undirected())),
             decoder: Sparse::constant(&normalise::symmetric_with_self_loops(structure.latent())),

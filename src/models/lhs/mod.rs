@@ -46,7 +46,7 @@ pub struct LhsConfig {
     pub given_hops: Auto<usize>,
     /// Whether the encoder reads adjacency profiles: `true`, `false` or `auto`.
     pub profile: Auto<bool>,
-    /// Given edges with less support (paths of three around them) than this are left out, 0 or above, or `auto`: none,
+    /// Given edges with less support (short paths around them) than this are left out, 0 or above, or `auto`: none,
     /// unless the edges of the training nodes look tampered with.
     pub least_support: Auto<f32>,
     /// Share of the inputs dropped while training, 0..1.
@@ -121,7 +121,7 @@ impl LhsConfig {
         let doors = self.doors(task.features.dim(), trust).0;
         Channels {
             features: task.features.dim(),
-            profile: if doors.profile { structure.inputs.profiles.cols() } else { 0 },
+            profile: if doors.profile { structure.inputs.neighbours.cols() } else { 0 },
             latent_hops: self.latent_hops.given().unwrap_or(if doors.latent { HOPS } else { 0 }),
             given_hops: self.given_hops.given().unwrap_or(if doors.given { HOPS } else { 0 }),
             target: if self.reconstruction.weight > 0.0 {

@@ -79,7 +79,7 @@ impl Trust {
     pub fn measure(graph: &Graph, structure: &Structure, train: &Labelled, num_classes: usize) -> Self {
         let latent = normalise::row_stochastic(structure.latent());
         let given = normalise::row_stochastic(&graph.to_undirected());
-        let Inputs { features, profiles } = structure.inputs.as_ref();
+        let Inputs { features, profiles, .. } = structure.inputs.as_ref();
         // What each door lets in at the training nodes, without and with profiles.
         let channels = [vec![features], vec![features, profiles]].map(|views| {
             let own = leading_columns(&views);
