@@ -25,7 +25,7 @@ impl FittedStructure {
             ("structure.known".into(), self.bases.known.to_mat()),
             ("structure.basis.features".into(), self.bases.features.directions().clone()),
             ("structure.basis.profiles".into(), self.bases.profiles.directions().clone()),
-            ("structure.neighbours".into(), self.bases.neighbours.scales().clone()),
+            ("structure.degrees".into(), self.bases.neighbours.degrees().clone()),
             ("structure.choices".into(), Mat::from_slice(1, numbers.len(), &numbers)),
             ("structure.agreements".into(), Mat::from_slice(agreements.len() / 2, 2, &agreements)),
             ("structure.joins".into(), Mat::from_slice(joins.len() / 3, 3, &joins)),
@@ -56,13 +56,13 @@ impl FittedStructure {
             known: KnownNodes::from_mat(get("structure.known")?)?,
             features: basis(View::Features, "structure.basis.features")?,
             profiles: basis(View::Adjacency, "structure.basis.profiles")?,
-            neighbours: Neighbours::from_scales(get("structure.neighbours")?.clone()),
+            neighbours: Neighbours::from_degrees(get("structure.degrees")?.clone()),
         };
         let choices =
             choices(get("structure.choices")?, get("structure.joins")?, get("structure.agreements")?)?;
         let part = |number: &f32| (*number > 0.0).then(|| *number as u32 - 1);
         let part_of: Vec<Option<u32>> = get("structure.parts")?.as_slice().iter().map(part).collect();
-        if part_of.len() != bases.known.len() || bases.neighbours.scales().rows() != bases.known.len() {
+        if part_of.len() != bases.known.len() || bases.neighbours.degrees().rows() != bases.known.len() {
             return Err(damaged());
         }
         let first = DirectionMap::from_matrix(get("structure.map")?.clone());

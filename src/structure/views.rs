@@ -78,45 +78,50 @@ impl Basis {
     }
 }
 
-/// Whom a node is joined to, a column for each node of the training graph: rows of `A S^-½`, with `S` the degrees
-/// (sums of weights, in units of the mean one) in the training graph. A neighbour that few have says more than a hub
-/// does, and how many neighbours a node has can still be read off its row.
+/// Whom a node is joined to, a column for each node of the training graph: rows of `A S^-½`, with `S` the degrees of the
+/// known nodes (sums of weights, in units of the mean one), in the training graph or in the one that is looked at, whichever
+/// is larger. A neighbour that few have says more than a hub does, unless many have come to have it since: edges that an
+/// attacker adds at random lead to such nodes. How many neighbours a node has can still be read off its row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbours {
-    /// `[num_known,1]`, the factor of each column.
-    scales: Mat,
+    /// `[num_known,1]`, in the training graph.
+    degrees: Mat,
 }
 
 impl Neighbours {
-    /// Takes the scales of the columns from a training graph.
+    /// Counts the neighbours in a training graph.
     pub fn fit(graph: &Graph) -> Self {
-        let adjacency = normalise::adjacency(&graph.to_undirected());
-        let mean = graph.mean_weight();
-        let scale = |node: usize| {
-            let sum: f32 = adjacency.row(node).map(|(_, weight)| weight).sum();
-            if sum > 0.0 { 1.0 / (sum * mean).sqrt() } else { 0.0 }
-        };
-        Neighbours { scales: Mat::from_fn(adjacency.rows(), 1, |node, _| scale(node)) }
+        let everybody: Vec<Option<u32>> = (0..graph.num_nodes() as u32).map(Some).collect();
+        let joined = joined_to_known(graph, &everybody, graph.num_nodes());
+        Neighbours { degrees: Mat::column(&column_sums(&joined)) }
     }
 
-    /// Neighbours with these scales, as [`Neighbours::scales`] gave them.
-    pub fn from_scales(scales: Mat) -> Self {
-        Neighbours { scales }
+    /// Neighbours with these degrees, as [`Neighbours::degrees`] gave them.
+    pub fn from_degrees(degrees: Mat) -> Self {
+        Neighbours { degrees }
     }
 
-    /// The factor of each column, `[num_known,1]`.
-    pub fn scales(&self) -> &Mat {
-        &self.scales
+    /// The degree of each known node in the training graph, `[num_known,1]`.
+    pub fn degrees(&self) -> &Mat {
+        &self.degrees
     }
 
     /// One row per node of a graph, `[n, num_known]`; `known` says which training node each node is.
     pub fn rows(&self, graph: &Graph, known: &[Option<u32>]) -> SparseMat {
-        let mut rows = joined_to_known(graph, known, self.scales.rows());
-        let scales = self.scales.as_slice();
+        let mut rows = joined_to_known(graph, known, self.degrees.rows());
+        let now = column_sums(&rows).into_iter();
+        let scales: Vec<f32> =
+            now.zip(self.degrees.as_slice()).map(|(now, then)| 1.0 / now.max(*then).sqrt()).collect();
         let columns = rows.pattern.indices().iter();
         rows.values.iter_mut().zip(columns).for_each(|(value, &col)| *value *= scales[col as usize]);
         rows
     }
+}
+
+fn column_sums(mat: &SparseMat) -> Vec<f32> {
+    let mut sums = vec![0.0; mat.cols()];
+    mat.pattern.indices().iter().zip(&mat.values).for_each(|(&col, value)| sums[col as usize] += value);
+    sums
 }
 
 /// `V` of `M ≈ U S Vᵀ`.
@@ -133,9 +138,13 @@ fn profiles(graph: &Graph, known: &[Option<u32>], num_known: usize) -> SparseMat
     normalise::averaging(joined_to_known(graph, known, num_known))
 }
 
-/// `A` over the known nodes, `[n, num_known]`.
+/// `A` over the known nodes, weights in units of the mean one, `[n, num_known]`.
 fn joined_to_known(graph: &Graph, known: &[Option<u32>], num_known: usize) -> SparseMat {
-    let adjacency = normalise::adjacency(&graph.to_undirected());
+    let mut adjacency = normalise::adjacency(&graph.to_undirected());
+    if graph.weights().is_some() {
+        let mean = graph.mean_weight();
+        adjacency.values.iter_mut().for_each(|weight| *weight /= mean);
+    }
     if known.len() == num_known && (0u32..).zip(known).all(|(node, known)| *known == Some(node)) {
         return adjacency;
     }
@@ -200,19 +209,20 @@ mod tests {
     fn a_neighbour_that_few_have_says_more() {
         let neighbours = Neighbours::fit(&path());
         let rows = neighbours.rows(&path(), &all_known(4)).to_dense();
-        let (end, middle) = (1.0, 0.5f32.sqrt());
-        assert_eq!(rows.row(1), [end, 0.0, middle, 0.0]);
-        let (more, _) = Graph::from_edges(5, &[(0, 1), (1, 2), (3, 2), (4, 1), (4, 0)]).unwrap();
+        let (one, two, three) = (1.0, 0.5f32.sqrt(), 1.0 / 3f32.sqrt());
+        assert_eq!(rows.row(1), [one, 0.0, two, 0.0]);
+        let (fewer, _) = Graph::from_edges(4, &[(0, 1)]).unwrap();
+        let rows = neighbours.rows(&fewer, &all_known(4)).to_dense();
+        assert_eq!(rows.row(0), [0.0, two, 0.0, 0.0], "as many had it in the training graph");
+        let (more, _) = Graph::from_edges(5, &[(0, 1), (1, 2), (3, 2), (4, 1)]).unwrap();
         let mut known = all_known(4);
         known.push(None);
         let rows = neighbours.rows(&more, &known).to_dense();
-        assert_eq!(rows.row(4), [end, middle, 0.0, 0.0], "scaled by the degrees of the training graph");
-        assert_eq!(rows.row(0), [0.0, middle, 0.0, 0.0], "who is not known has no column");
+        assert_eq!(rows.row(4), [0.0, three, 0.0, 0.0], "more have it than in the training graph");
+        assert_eq!(rows.row(1), [one, 0.0, two, 0.0], "who is not known has no column");
         let (weighted, _) = Graph::build(4, &[(0, 1), (1, 2), (3, 2)], Some(&[8.0; 3]), false).unwrap();
-        assert_eq!(
-            Neighbours::fit(&weighted).rows(&weighted, &all_known(4)).to_dense().row(1),
-            [end, 0.0, middle, 0.0]
-        );
+        let rows = Neighbours::fit(&weighted).rows(&weighted, &all_known(4)).to_dense();
+        assert_eq!(rows.row(1), [one, 0.0, two, 0.0], "the unit of weights does not matter");
     }
 
     #[test]
