@@ -8,8 +8,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${LHS_DATA:?set LHS_DATA to the folder with the graphs}"
 [ $# -gt 0 ] || set -- cora:0.25:1 citeseer:0.25:1 cora:0.05:1 cora:0.05:2 cora:0.05:8 chameleon:0.05:1 chameleon:0.05:auto
-cargo build --release --quiet
-lhs=$PWD/target/release/lhs
+lhs=${LHS_BIN:-$PWD/target/release/lhs}
+[ -n "${LHS_BIN:-}" ] || cargo build --release --quiet
 model=${MODEL:-gcn}
 settings=()
 [ "$model" != gcn ] || settings=(--set hidden=16)
