@@ -1,10 +1,10 @@
 //! How well the rest of a graph supports each of its edges.
 //!
-//! Real edges close paths: whoever `i` and `j` are joined to are joined to each other, too. With `c` the number of paths of
-//! two edges from `i` to `j`, `(A²)ᵢⱼ`, and `w` that of three beside the edge itself, `(A³)ᵢⱼ - dᵢ - dⱼ + 1`, the
-//! support of an edge is `(1 + c)(1 + w) / (dᵢ dⱼ)^¾`; an edge that somebody added for its ends' sake has little. Labels and features play no
-//! part. (On Chameleon paths of three tell added edges better, on Squirrel paths of two; the product is near the better
-//! one on both.)
+//! Real edges close paths: whoever `i` and `j` are joined to are joined to each other, too. With `c` the number of
+//! paths of two edges from `i` to `j`, `(A²)ᵢⱼ`, and `w` that of three beside the edge itself,
+//! `(A³)ᵢⱼ - dᵢ - dⱼ + 1`, the support of an edge is `(1 + c)(1 + w) / (dᵢ dⱼ)^¾`; an edge that somebody added for its
+//! ends' sake has little. Labels and features play no part. (On Chameleon paths of three tell added edges better, on
+//! Squirrel paths of two; the product is near the better one on both.)
 //! Cost: `O(Σ d²)` time, `O(n)` memory per thread; the counts are whole numbers, so any order gives the same bits.
 
 use rayon::prelude::*;

@@ -1,9 +1,11 @@
 //! The graph encoder and classifier: channels that are kept apart, and a masked autoencoder beside them.
 //!
 //! A node's own code `H = relu(X W_x + b_x) ‖ relu(P W_p + b_p) [n,w]` comes from its features `X` and its
-//! adjacency profile `P = A S^-½`, one column per known node (`structure::views`; more layers of the same kind, if asked for, work on each of the two). The codes are that, its means one and two hops away over the latent graph `S`, and over
-//! the given graph `A` (both row-stochastic, without self loops), side by side; a linear head classifies them. So
-//! a node's own code is never averaged away, and each channel is weighed for itself (`trust` says which are read):
+//! adjacency profile `P`, whom it is joined to, one column per known node (`structure::views::Neighbours`; more layers
+//! of the same kind, if asked for, work on each of the two). The codes are that, its means one and two hops away over
+//! the latent graph `S`, and over the given graph `A` (both row-stochastic, without self loops), side by side; a linear
+//! head classifies them. So a node's own code is never averaged away, and each channel is weighed for itself (`trust`
+//! says which are read):
 //! `scores = H W₀ + S H W₁ + S² H W₂ + A H W₃ + A² H W₄ + b`.
 //! Averages and weights commute, so the code is first multiplied by all weights and then travels as a few
 //! columns, `H W₀ + S (H W₁ + S (H W₂)) + …`: the hops cost next to nothing, and no code of all channels is stored.
