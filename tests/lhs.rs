@@ -91,10 +91,11 @@ fn tampering_at_training_nodes_is_noticed_and_said() {
 #[test]
 fn edges_without_support_are_left_out_of_learning_and_of_prediction() {
     let dataset = heterophilic(200);
-    let mut support = edge_support(dataset.graph());
+    let marked = Task::new(&dataset, &dataset.splits()[0]).unwrap().train.marked_among(200);
+    let mut support = edge_support(dataset.graph(), &marked);
     support.sort_unstable_by(f32::total_cmp);
     let least = support[support.len() / 2];
-    let trimmed = dataset.clone().with_graph(supported(dataset.graph(), least).unwrap()).unwrap();
+    let trimmed = dataset.clone().with_graph(supported(dataset.graph(), &marked, least).unwrap()).unwrap();
     let reads_edges = |least_support| LhsConfig {
         least_support: Auto::Given(least_support),
         profile: Auto::Given(true),

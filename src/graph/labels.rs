@@ -98,6 +98,15 @@ pub struct Labelled {
     pub classes: Vec<u32>,
 }
 
+impl Labelled {
+    /// Which of so many nodes these are.
+    pub fn marked_among(&self, num_nodes: usize) -> Vec<bool> {
+        let mut marked = vec![false; num_nodes];
+        self.nodes.iter().for_each(|&node| marked[node as usize] = true);
+        marked
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -488,9 +488,19 @@ impl FittedStructure {
         self.bases.known == KnownNodes::of(features)
     }
 
+    /// For each node, which node of the training graph it is; `None` for a new one.
+    pub fn known(&self, features: &Features) -> Vec<Option<u32>> {
+        self.bases.known.find(features)
+    }
+
+    /// How many nodes the training graph had.
+    pub fn num_known(&self) -> usize {
+        self.bases.known.len()
+    }
+
     /// The structure of a graph, which need not be the training graph.
     pub fn apply(&self, graph: &Graph, features: &Features) -> Result<Structure> {
-        let known = self.bases.known.find(features);
+        let known = self.known(features);
         let inputs = Arc::new(self.bases.inputs(graph, features, &known));
         let rows = inputs.rows(self.choices.views);
         let part_of: Vec<Option<u32>> =

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
 use crate::error::{Error, Result};
-use crate::graph::support::supported;
 use crate::graph::{Features, Graph};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
@@ -93,6 +92,8 @@ pub struct FittedLhs {
     config: LhsConfig,
     tampering: Tampering,
     structure: FittedStructure,
+    /// Which of the known nodes it learned from.
+    learned_from: Vec<bool>,
     /// The training graph, without the edges left out, and its structure, which need not be found again.
     seen: Option<(Graph, Structure)>,
     trust: Trust,
@@ -154,7 +155,8 @@ impl ModelConfig for LhsConfig {
     fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
         self.validate()?;
         let tampering = self.tampering(task, session)?;
-        let graph = without_unsupported(task.graph, tampering.least_support)?;
+        let learned_from = || task.train.marked_among(task.graph.num_nodes());
+        let graph = tampering.trimmed(task.graph, learned_from)?;
         let trimmed = matches!(graph, Cow::Owned(_));
         let task = Task { graph: &graph, ..task.clone() };
         // What fits share belongs to the graph with all its edges.
@@ -209,6 +211,7 @@ impl LhsConfig {
             config: self.clone(),
             tampering,
             structure: fitted,
+            learned_from: task.train.marked_among(task.graph.num_nodes()),
             seen: Some((task.graph.clone(), structure)),
             trust,
             channels,
@@ -217,18 +220,9 @@ impl LhsConfig {
     }
 }
 
-/// A graph without the edges that have less support than `least`; 0 keeps all.
-fn without_unsupported(graph: &Graph, least: f32) -> Result<Cow<'_, Graph>> {
-    if least > 0.0 {
-        supported(&graph.to_undirected(), least).map(Cow::Owned)
-    } else {
-        Ok(Cow::Borrowed(graph))
-    }
-}
-
 impl NodeClassifier for FittedLhs {
     fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
-        let graph = without_unsupported(graph, self.tampering.least_support)?;
+        let graph = self.trimmed(graph, features)?;
         let structure = self.structure_of(&graph, features)?;
         let network = Encoder::new(&self.config, self.channels, &graph, features, &structure);
         let scale = 1.0 / self.members.len() as f32;
@@ -244,6 +238,9 @@ impl NodeClassifier for FittedLhs {
         let Channels { latent_hops, given_hops, .. } = self.channels;
         let mut tensors = self.structure.tensors();
         tensors.insert("hops".into(), Mat::from_slice(1, 2, &[latent_hops as f32, given_hops as f32]));
+        let learned_from: Vec<f32> =
+            self.learned_from.iter().map(|&from| f32::from(u8::from(from))).collect();
+        tensors.insert("learned_from".into(), Mat::column(&learned_from));
         tensors.insert("trust".into(), Mat::column(&self.trust.0));
         tensors.insert("tampering".into(), Mat::column(&self.tampering.to_numbers()));
         for (number, member) in (1..).zip(&self.members) {
@@ -269,12 +266,19 @@ impl NodeClassifier for FittedLhs {
     }
 
     fn structure(&self, graph: &Graph, features: &Features) -> Result<Option<Structure>> {
-        let graph = without_unsupported(graph, self.tampering.least_support)?;
+        let graph = self.trimmed(graph, features)?;
         self.structure_of(&graph, features).map(Some)
     }
 }
 
 impl FittedLhs {
+    /// A graph without the edges to leave out.
+    fn trimmed<'a>(&self, graph: &'a Graph, features: &Features) -> Result<Cow<'a, Graph>> {
+        let learned_from = |known: Option<u32>| known.is_some_and(|node| self.learned_from[node as usize]);
+        self.tampering
+            .trimmed(graph, || self.structure.known(features).into_iter().map(learned_from).collect())
+    }
+
     /// The structure of a graph from which the edges to leave out are gone.
     fn structure_of(&self, graph: &Graph, features: &Features) -> Result<Structure> {
         settings::same_columns(features, self.channels.features)?;
@@ -304,6 +308,10 @@ impl FittedLhs {
         let [latent_hops, given_hops] = *numbers("hops")? else { return Err(damaged()) };
         let trust = Trust(numbers("trust")?.try_into().map_err(|_| damaged())?);
         let tampering = Tampering::from_numbers(numbers("tampering")?.try_into().map_err(|_| damaged())?);
+        let learned_from: Vec<bool> = numbers("learned_from")?.iter().map(|&from| from > 0.0).collect();
+        if learned_from.len() != structure.num_known() {
+            return Err(damaged());
+        }
         let rows = |channel: &str| first.get(&encoder::weight_name(channel, 0)).map_or(0, Mat::rows);
         let channels = Channels {
             features: rows("features"),
@@ -321,7 +329,7 @@ impl FittedLhs {
         let count =
             (1..).take_while(|number| tensors.contains_key(&format!("encoder.{number}.head.bias"))).count();
         let members = (1..=count).map(member).collect::<Result<_>>()?;
-        Ok(FittedLhs { config, tampering, structure, seen: None, trust, channels, members })
+        Ok(FittedLhs { config, tampering, structure, learned_from, seen: None, trust, channels, members })
     }
 }
 
