@@ -7,6 +7,16 @@ use crate::linalg::Mat;
 
 /// Turns the gradient of a result into a gradient of one parent: `(gradient, parents, result) -> gradient`.
 pub(super) type Rule = Box<dyn Fn(&Var, &[Var], &Var) -> Var>;
+/// The same for all parents in one go, where what they need is found together.
+pub(super) type JointRule = Box<dyn Fn(&Var, &[Var], &Var) -> Vec<Var>>;
+
+/// How an op hands gradients on.
+pub(super) enum Rules {
+    /// A rule per parent.
+    Each(Vec<Rule>),
+    /// One rule for all.
+    Joint(JointRule),
+}
 
 /// A matrix on the tape. Cloning shares it.
 #[derive(Clone)]
@@ -22,7 +32,7 @@ struct Inner {
 enum Origin {
     Constant,
     Parameter,
-    Op { parents: Vec<Var>, rules: Vec<Rule> },
+    Op { parents: Vec<Var>, rules: Rules },
 }
 
 fn next_number() -> u64 {
@@ -52,11 +62,24 @@ impl Var {
 
     /// The result of an op with any number of parents.
     pub(super) fn from_ops(value: Mat, parents: &[&Var], rules: Vec<Rule>) -> Self {
+        Self::ruled(value, parents, || Rules::Each(rules))
+    }
+
+    /// The result of an op whose gradients are found together.
+    pub(super) fn from_joint_op<const N: usize>(
+        value: Mat,
+        parents: [&Var; N],
+        rule: impl Fn(&Var, &[Var], &Var) -> Vec<Var> + 'static,
+    ) -> Self {
+        Self::ruled(value, &parents, || Rules::Joint(Box::new(rule)))
+    }
+
+    fn ruled(value: Mat, parents: &[&Var], rules: impl FnOnce() -> Rules) -> Self {
         if !parents.iter().any(|parent| parent.needs_gradient()) {
             return Self::constant(value);
         }
         let parents = parents.iter().map(|&parent| parent.clone()).collect();
-        Self::new(Rc::new(value), Origin::Op { parents, rules })
+        Self::new(Rc::new(value), Origin::Op { parents, rules: rules() })
     }
 
     /// The matrix.
@@ -111,10 +134,10 @@ impl Var {
         }
     }
 
-    pub(super) fn rules(&self) -> &[Rule] {
+    pub(super) fn rules(&self) -> Option<&Rules> {
         match &self.0.origin {
-            Origin::Op { rules, .. } => rules,
-            _ => &[],
+            Origin::Op { rules, .. } => Some(rules),
+            _ => None,
         }
     }
 

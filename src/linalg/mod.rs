@@ -8,6 +8,7 @@ mod inverse;
 mod mat;
 pub(crate) mod parallel;
 pub mod random;
+pub(crate) mod recurrent;
 mod ridge;
 mod search;
 mod shrink;

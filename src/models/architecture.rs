@@ -4,6 +4,8 @@
 //! ([`Architecture::parameters`]), what it reads of a graph ([`Architecture::read`]) and how class scores come of
 //! that ([`Architecture::scores`]). Fitting, predicting, saving and loading are here, once.
 
+use std::rc::Rc;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::Table;
@@ -58,6 +60,11 @@ pub trait Architecture: Clone + Default + Serialize + DeserializeOwned + Send + 
         (self.scores(reading, parameters, Some(seed)), None)
     }
 
+    /// A network that computes the scores of some nodes alone, where most of its cost is not shared between nodes.
+    fn for_some(&self) -> Option<&dyn ForSome<Self::Reading>> {
+        None
+    }
+
     /// Learns, and keeps the type.
     fn learn(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Fitted<Self>> {
         self.validate()?;
@@ -69,6 +76,18 @@ pub trait Architecture: Clone + Default + Serialize + DeserializeOwned + Send + 
         train("classifier", &objective, &mut parameters, self.training(), derive(seed, &[1]), session)?;
         Ok(Fitted { architecture: self.clone(), sizes, parameters })
     }
+}
+
+/// Scores of some nodes, without those of all.
+pub trait ForSome<Reading> {
+    /// [`Architecture::scores`] of these nodes, in this order.
+    fn scores_of(
+        &self,
+        nodes: &Rc<[u32]>,
+        reading: &Reading,
+        parameters: &[Var],
+        dropout_seed: Option<u64>,
+    ) -> Var;
 }
 
 /// A network that has learned.
@@ -126,6 +145,23 @@ impl<A: Architecture> Network for Net<'_, A> {
 
     fn training_scores(&self, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
         self.architecture.training_scores(&self.reading, parameters, seed)
+    }
+
+    fn scores_of(&self, nodes: &Rc<[u32]>, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        match self.architecture.for_some() {
+            Some(some) => some.scores_of(nodes, &self.reading, parameters, dropout_seed),
+            None => self.scores(parameters, dropout_seed).gather_rows(nodes),
+        }
+    }
+
+    fn training_scores_of(&self, nodes: &Rc<[u32]>, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
+        match self.architecture.for_some() {
+            Some(_) => (self.scores_of(nodes, parameters, Some(seed)), None),
+            None => {
+                let (scores, extra) = self.training_scores(parameters, seed);
+                (scores.gather_rows(nodes), extra)
+            }
+        }
     }
 }
 

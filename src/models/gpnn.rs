@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, ForSome, Sizes, kind};
 use super::parts::lstm::{Cell, State};
 use super::parts::{Make, Take, conv1d, fingerprint, side_by_side};
 use super::{ModelKind, SearchSpace, settings};
@@ -72,43 +72,44 @@ impl Default for GpnnConfig {
 pub struct Reading {
     input: Input,
     propagation: Sparse,
-    steps: Vec<Step>,
-    places: Places,
+    sequences: Sequences,
 }
 
-/// The sequences of all nodes one after the other, a row for each place.
-struct Places {
-    /// Whom each place holds.
-    holds: Rc<[u32]>,
-    /// Whose sequence it is in.
-    belongs: Rc<[u32]>,
-    /// The places of each node, `[n, n * length]`.
-    pattern: Arc<Pattern>,
+/// Whom each node reads, from far to near. All sequences end together: who has less to read starts later.
+struct Sequences {
+    length: usize,
+    /// One sequence after the other, [`NOBODY`] where there is nobody to read yet.
+    places: Rc<[u32]>,
 }
 
-impl Places {
-    fn of(steps: &[Step], num_nodes: usize) -> Self {
-        let length = steps.len();
-        let nodes = 0..num_nodes;
-        Places {
-            holds: nodes.clone().flat_map(|node| steps.iter().map(move |step| step.nodes[node])).collect(),
-            belongs: nodes.flat_map(|node| std::iter::repeat_n(node as u32, length)).collect(),
-            pattern: Arc::new(Pattern::new(
-                num_nodes,
-                num_nodes * length,
-                (0..=num_nodes).map(|node| node * length).collect(),
-                (0..(num_nodes * length) as u32).collect(),
-            )),
-        }
+/// Stands before the first node of a short sequence.
+const NOBODY: u32 = u32::MAX;
+
+impl Sequences {
+    fn from_far_to_near(found: &[Vec<u32>], length: usize) -> Self {
+        let places = found.iter().flat_map(|found| {
+            let nobody = std::iter::repeat_n(NOBODY, length - found.len());
+            nobody.chain(found.iter().rev().copied())
+        });
+        Sequences { length, places: places.collect() }
     }
-}
 
-/// What all nodes read at the same time.
-struct Step {
-    /// Whom each node reads, anybody where it has nobody to read.
-    nodes: Rc<[u32]>,
-    /// 1 where there is somebody to read, `[n, 1]`.
-    there: Var,
+    /// Those of some nodes.
+    fn of(&self, nodes: &[u32]) -> Self {
+        let sequence = |&node: &u32| &self.places[node as usize * self.length..][..self.length];
+        Sequences { length: self.length, places: nodes.iter().flat_map(sequence).copied().collect() }
+    }
+
+    fn count(&self) -> usize {
+        self.places.len() / self.length
+    }
+
+    /// An entry for each place, in the order of the places: `[sequences, n]`.
+    fn pattern(&self, num_nodes: usize) -> Arc<Pattern> {
+        let bounds = (0..=self.count()).map(|sequence| sequence * self.length).collect();
+        let anybody = |&node: &u32| if node == NOBODY { 0 } else { node };
+        Arc::new(Pattern::new(self.count(), num_nodes, bounds, self.places.iter().map(anybody).collect()))
+    }
 }
 
 impl Architecture for GpnnConfig {
@@ -150,29 +151,44 @@ impl Architecture for GpnnConfig {
             || format!("gpnn {} {}", self.hops, self.length),
             |_| Ok(surroundings(&graph, features, self.hops, self.length)),
         )?;
-        let steps = from_far_to_near(&found, self.length);
         Ok(Reading {
             input: Input::scaled(features, self.normalise_features),
             propagation: Sparse::constant(&normalise::symmetric_with_self_loops(&graph)),
-            places: Places::of(&steps, graph.num_nodes()),
-            steps,
+            sequences: Sequences::from_far_to_near(&found, self.length),
         })
     }
 
     fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let everybody = (0..reading.sequences.count() as u32).collect();
+        self.scores_of(&everybody, reading, parameters, dropout_seed)
+    }
+
+    fn for_some(&self) -> Option<&dyn ForSome<Reading>> {
+        Some(self)
+    }
+}
+
+impl ForSome<Reading> for GpnnConfig {
+    fn scores_of(
+        &self,
+        nodes: &Rc<[u32]>,
+        reading: &Reading,
+        parameters: &[Var],
+        dropout_seed: Option<u64>,
+    ) -> Var {
         let mut take = Take::from(parameters);
         let (rate, seed) = dropout_before(0, self.dropout, dropout_seed);
         let input = reading.input.dropout(rate, seed);
         let own = take.linear_of(&input).relu(); // [n, hidden]
         let (rate, seed) = dropout_before(1, self.dropout, dropout_seed);
-        let near = convolved(&reading.propagation, &input, &mut take, rate, seed);
-        let ranked = self.ranked(reading, &own, &mut take);
+        let near = convolved(&reading.propagation, &input, &mut take, rate, seed).gather_rows(nodes);
+        let ranked = self.ranked(&reading.sequences.of(nodes), nodes, &own, &mut take);
         let (weight, bias) = (take.one(), take.one());
         let convolve = |window: &Var| window.matmul(weight).add_row(bias).relu();
         let seen: Vec<Var> = conv1d::windows_of_steps(&ranked, self.kernel).iter().map(convolve).collect();
         let pointed = take.linear(&side_by_side(&seen)).relu();
         let (rate, seed) = dropout_before(2, self.dropout, dropout_seed);
-        take.linear(&Var::concat_cols(&[&own, &near, &pointed]).dropout(rate, seed))
+        take.linear(&Var::concat_cols(&[&own.gather_rows(nodes), &near, &pointed]).dropout(rate, seed))
     }
 }
 
@@ -184,31 +200,23 @@ fn convolved(propagation: &Sparse, input: &Input, take: &mut Take<'_>, rate: f32
 }
 
 impl GpnnConfig {
-    /// The ranked list of each node: `selected` times `[n, hidden]`.
-    fn ranked(&self, reading: &Reading, own: &Var, take: &mut Take<'_>) -> Vec<Var> {
+    /// The ranked lists of some nodes, whose sequences these are: `selected` times `[nodes, hidden]`.
+    fn ranked(&self, sequences: &Sequences, nodes: &Rc<[u32]>, own: &Var, take: &mut Take<'_>) -> Vec<Var> {
         let (encoder, decoder) = (Cell::take(take), Cell::take(take));
         let (read_weight, read_bias, asked, score) = (take.one(), take.one(), take.one(), take.one());
-        let heard = encoder.heard(own); // of everybody, once
-        let mut state = State::empty(own.rows(), self.hidden);
-        let mut said = Vec::new(); // each [n, hidden]
-        for Step { nodes, there } in &reading.steps {
-            state = encoder.step(&heard.gather_rows(nodes), &state).of(there);
-            said.push(state.hidden.clone());
-        }
-        let (nodes, length) = (own.rows(), said.len());
-        let Places { holds, belongs, pattern } = &reading.places;
-        let items = own.gather_rows(holds); // [n * length, hidden], as the keys are
-        let keys = side_by_side(&said).reshaped(nodes * length, self.hidden);
-        let keys = keys.matmul(read_weight).add_row(read_bias);
-        let mut choice = Choice::among(&reading.steps, nodes);
-        let mut asks = own.clone();
+        let start = State::empty(nodes.len(), self.hidden);
+        let (said, mut state) = encoder.along(&encoder.heard(own), &start, &sequences.places);
+        let keys = said.reshaped(sequences.places.len(), self.hidden);
+        let keys = keys.matmul(read_weight).add_row(read_bias); // [nodes * length, hidden]
+        let pattern = sequences.pattern(own.rows());
+        let mut choice = Choice::among(sequences);
+        let mut asks = own.gather_rows(nodes);
         (0..self.selected)
             .map(|_| {
                 state = decoder.step(&decoder.heard(&asks), &state);
-                let question = state.hidden.matmul(asked).gather_rows(belongs);
-                let scores = keys.add(&question).tanh().matmul(score).reshaped(nodes, length);
-                let shares = choice.point(&scores).reshaped(nodes * length, 1);
-                asks = Sparse::new(pattern.clone(), shares).matmul(&items); // [n, hidden]
+                let scores = keys.answers(&state.hidden.matmul(asked), score); // [nodes, length]
+                let shares = choice.point(&scores).reshaped(sequences.places.len(), 1);
+                asks = Sparse::new(Arc::clone(&pattern), shares).matmul(own); // [nodes, hidden]
                 asks.clone()
             })
             .collect()
@@ -217,19 +225,18 @@ impl GpnnConfig {
 
 /// What may still be pointed at.
 struct Choice {
-    /// 0 for what may be, [`OUT`] for what may not, `[n, length]`.
+    /// 0 for what may be, [`OUT`] for what may not, `[nodes, length]`.
     barred: Mat,
 }
 
 impl Choice {
-    fn among(steps: &[Step], num_nodes: usize) -> Self {
-        let bar = |there: f32| if there > 0.0 { 0.0 } else { OUT };
-        Choice {
-            barred: Mat::from_fn(num_nodes, steps.len(), |node, t| bar(steps[t].there.value().get(node, 0))),
-        }
+    fn among(sequences: &Sequences) -> Self {
+        let bar = |place: usize| if sequences.places[place] == NOBODY { OUT } else { 0.0 };
+        let length = sequences.length;
+        Choice { barred: Mat::from_fn(sequences.count(), length, |row, col| bar(row * length + col)) }
     }
 
-    /// The shares of attention, `[n, length]`, zero where nothing is left to point at; bars the largest of each node.
+    /// The shares of attention, `[nodes, length]`, zero where nothing is left to point at; bars the largest of each node.
     fn point(&mut self, scores: &Var) -> Var {
         let left = |node: usize| self.barred.row(node).contains(&0.0);
         let left = Mat::from_fn(scores.rows(), 1, |node, _| f32::from(u8::from(left(node))));
@@ -272,18 +279,6 @@ fn surroundings(graph: &Graph, features: &Features, hops: usize, length: usize) 
     (0..graph.num_nodes() as u32).map(&mut around).collect()
 }
 
-/// Sequences as steps that end together, the nearest node last; who has less to read starts later.
-fn from_far_to_near(found: &[Vec<u32>], length: usize) -> Vec<Step> {
-    (0..length)
-        .rev()
-        .map(|back| {
-            let nodes: Vec<u32> = found.iter().map(|found| found.get(back).copied().unwrap_or(0)).collect();
-            let there: Vec<f32> = found.iter().map(|found| f32::from(u8::from(back < found.len()))).collect();
-            Step { nodes: nodes.into(), there: Var::constant(Mat::column(&there)) }
-        })
-        .collect()
-}
-
 /// The pointer network in the list of models.
 pub const KIND: ModelKind = kind::<GpnnConfig>(
     "gpnn",
@@ -318,16 +313,14 @@ mod tests {
 
     #[test]
     fn sequences_end_with_the_nearest() {
-        let steps = from_far_to_near(&[vec![1, 2], vec![0], vec![]], 2);
-        assert_eq!((&*steps[0].nodes, &*steps[1].nodes), (&[2, 0, 0][..], &[1, 0, 0][..]));
-        assert_eq!(steps[0].there.value().as_slice(), [1.0, 0.0, 0.0]);
-        assert_eq!(steps[1].there.value().as_slice(), [1.0, 1.0, 0.0]);
+        let sequences = Sequences::from_far_to_near(&[vec![1, 2], vec![0], vec![]], 2);
+        assert_eq!(*sequences.places, [2, 1, NOBODY, 0, NOBODY, NOBODY]);
+        assert_eq!(*sequences.of(&[1, 0]).places, [NOBODY, 0, 2, 1]);
     }
 
     #[test]
     fn the_pointer_points_at_nobody_twice_and_ends_with_zeros() {
-        let steps = from_far_to_near(&[vec![1, 2]], 3);
-        let mut choice = Choice::among(&steps, 1);
+        let mut choice = Choice::among(&Sequences::from_far_to_near(&[vec![1, 2]], 3));
         let scores = Var::constant(Mat::from_slice(1, 3, &[9.0, 1.0, 8.0]));
         let mut shares = |_| choice.point(&scores).value().as_slice().to_vec();
         let rounds: Vec<Vec<f32>> = (0..3).map(&mut shares).collect();

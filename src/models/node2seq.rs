@@ -18,9 +18,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, ForSome, Sizes, kind};
 use super::parts::order::by_entries;
-use super::parts::{Make, Take, conv1d, knn, side_by_side};
+use super::parts::{Make, Take, conv1d, knn};
 use super::{ModelKind, SearchSpace, settings};
 use crate::autograd::{Sparse, Var, sampled_product};
 use crate::error::Result;
@@ -117,12 +117,32 @@ impl Architecture for Node2SeqConfig {
     }
 
     fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let everybody = (0..reading.local.rows() as u32).collect();
+        self.scores_of(&everybody, reading, parameters, dropout_seed)
+    }
+
+    fn for_some(&self) -> Option<&dyn ForSome<Reading>> {
+        Some(self)
+    }
+}
+
+impl ForSome<Reading> for Node2SeqConfig {
+    fn scores_of(
+        &self,
+        nodes: &Rc<[u32]>,
+        reading: &Reading,
+        parameters: &[Var],
+        dropout_seed: Option<u64>,
+    ) -> Var {
         let mut take = Take::from(parameters);
         let (rate, seed) = dropout_before(0, self.dropout, dropout_seed);
         let mut hidden = take.linear_of(&reading.input.dropout(rate, seed)).relu(); // [n, hidden]
+        let everybody: Rc<[u32]> = (0..hidden.rows() as u32).collect();
         for layer in 1..=self.layers {
             let (rate, seed) = dropout_before(layer, self.dropout, dropout_seed);
-            hidden = self.layer(reading, &hidden.dropout(rate, seed), &mut take).relu();
+            // What others say in the last layer is not heard by anybody.
+            let nodes = if layer == self.layers { nodes } else { &everybody };
+            hidden = self.layer(reading, nodes, &hidden.dropout(rate, seed), &mut take).relu();
         }
         let (rate, seed) = dropout_before(self.layers + 1, self.dropout, dropout_seed);
         take.linear(&hidden.dropout(rate, seed))
@@ -130,51 +150,72 @@ impl Architecture for Node2SeqConfig {
 }
 
 impl Node2SeqConfig {
-    /// Neighbours in sequence and distant nodes, `[n, hidden] -> [n, hidden]`.
-    fn layer(&self, reading: &Reading, x: &Var, take: &mut Take<'_>) -> Var {
+    /// Neighbours in sequence and distant nodes of some nodes, `[n, hidden] -> [nodes, hidden]`.
+    fn layer(&self, reading: &Reading, nodes: &Rc<[u32]>, x: &Var, take: &mut Take<'_>) -> Var {
         let (query, key) = (take.linear(x), take.linear(x));
-        let query = query.scale(1.0 / (self.hidden as f32).sqrt());
-        let rating = sampled_product(&reading.local, &query, &key); // [nnz, 1]
-        let steps = sequences(&reading.local, &rating, x, self.length); // length times [n, hidden]
-        let (weight, bias) = (take.one(), take.one());
-        let convolve = |window: &Var| window.matmul(weight).add_row(bias).relu();
-        let mut seen: Vec<Var> = conv1d::windows_of_steps(&steps, self.kernel).iter().map(convolve).collect();
-        let gates = sampled_product(&reading.distant.pattern, &query, &key).sigmoid();
-        let shares = Var::constant(Mat::column(&reading.distant.values));
-        seen.push(Sparse::new(Arc::clone(&reading.distant.pattern), gates.mul(&shares)).matmul(x));
-        take.linear(&side_by_side(&seen))
+        let query = query.gather_rows(nodes).scale(1.0 / (self.hidden as f32).sqrt());
+        let (local, _) = some_rows(&reading.local, nodes);
+        let rating = sampled_product(&local, &query, &key); // [nnz, 1]
+        let beyond = self.kernel / 2;
+        let sequences = sequences(&local, &rating, x, self.length, beyond); // [nodes * (length + beyond), hidden]
+        let seen = take.linear(&conv1d::windows(&sequences, self.kernel)).relu();
+        let seen = seen.reshaped(nodes.len(), (self.length + beyond) * self.hidden);
+        let seen = seen.slice_cols(0, self.length * self.hidden);
+        let (distant, entries) = some_rows(&reading.distant.pattern, nodes);
+        let gates = sampled_product(&distant, &query, &key).sigmoid();
+        let shares: Vec<f32> = entries.iter().map(|&entry| reading.distant.values[entry as usize]).collect();
+        let far = Sparse::new(distant, gates.mul(&Var::constant(Mat::column(&shares)))).matmul(x);
+        take.linear(&Var::concat_cols(&[&seen, &far]))
     }
+}
+
+/// Some rows of a pattern, and where their entries stood.
+fn some_rows(pattern: &Arc<Pattern>, rows: &[u32]) -> (Arc<Pattern>, Vec<u32>) {
+    let (mut bounds, mut entries) = (vec![0], Vec::new());
+    for &row in rows {
+        entries.extend(pattern.row_range(row as usize).map(|entry| entry as u32));
+        bounds.push(entries.len());
+    }
+    if rows.len() == pattern.rows() && entries.is_sorted() {
+        return (Arc::clone(pattern), entries); // all of them: it knows its transpose already
+    }
+    let indices = entries.iter().map(|&entry| pattern.indices()[entry as usize]).collect();
+    (Arc::new(Pattern::new(rows.len(), pattern.cols(), bounds, indices)), entries)
 }
 
 /// The best rated entries of every row of a pattern, in descending order, each weighted by the sigmoid of its rating:
-/// `length` steps `[n, d]`, zeros where a row has fewer.
-fn sequences(pattern: &Arc<Pattern>, rating: &Var, x: &Var, length: usize) -> Vec<Var> {
+/// one sequence after the other, `[rows * (length + beyond), d]`, zeros where a row has fewer than `length`, and `beyond`
+/// zeros after each, so that no convolution sees from one sequence into the next.
+fn sequences(pattern: &Arc<Pattern>, rating: &Var, x: &Var, length: usize, beyond: usize) -> Var {
     let nothing = pattern.nnz() as u32;
-    let mut nodes = vec![vec![0u32; pattern.rows()]; length];
-    let mut entries = vec![vec![nothing; pattern.rows()]; length];
+    let places = pattern.rows() * (length + beyond);
+    let (mut nodes, mut entries) = (vec![0u32; places], vec![nothing; places]);
+    let mut found = Vec::new();
     for row in 0..pattern.rows() {
-        for (step, entry) in
-            best_rated(pattern, row, rating.value(), x.value()).into_iter().take(length).enumerate()
-        {
-            nodes[step][row] = pattern.indices()[entry];
-            entries[step][row] = entry as u32;
+        best_rated(pattern, row, rating.value(), x.value(), length, &mut found);
+        for (place, &entry) in (row * (length + beyond)..).zip(&found) {
+            nodes[place] = pattern.indices()[entry as usize];
+            entries[place] = entry;
         }
     }
     let gates = rating.sigmoid().stack_rows(&Var::constant(Mat::zeros(1, 1)));
-    let step = |(nodes, entries): (Vec<u32>, Vec<u32>)| {
-        x.gather_rows(&Rc::from(nodes)).mul_col(&gates.gather_rows(&Rc::from(entries)))
-    };
-    nodes.into_iter().zip(entries).map(step).collect()
+    x.gather_rows(&nodes.into()).mul_col(&gates.gather_rows(&entries.into()))
 }
 
-/// The entries of a row by descending rating, equal ones by what is known of the nodes.
-fn best_rated(pattern: &Pattern, row: usize, rating: &Mat, x: &Mat) -> Vec<usize> {
-    let known = |entry: usize| x.row(pattern.indices()[entry] as usize);
-    let mut entries: Vec<usize> = pattern.row_range(row).collect();
-    entries.sort_by(|&a, &b| {
-        rating.get(b, 0).total_cmp(&rating.get(a, 0)).then_with(|| by_entries(known(a), known(b)))
-    });
-    entries
+/// The best entries of a row by descending rating, equal ones by what is known of the nodes.
+fn best_rated(pattern: &Pattern, row: usize, rating: &Mat, x: &Mat, length: usize, found: &mut Vec<u32>) {
+    let (rating, indices) = (rating.as_slice(), pattern.indices());
+    let known = |entry: u32| x.row(indices[entry as usize] as usize);
+    let order = |&a: &u32, &b: &u32| {
+        rating[b as usize].total_cmp(&rating[a as usize]).then_with(|| by_entries(known(a), known(b)))
+    };
+    found.clear();
+    found.extend(pattern.row_range(row).map(|entry| entry as u32));
+    if found.len() > length {
+        found.select_nth_unstable_by(length - 1, order);
+        found.truncate(length);
+    }
+    found.sort_by(order);
 }
 
 /// For every node, those of the `count` most alike by features that are no neighbours, their shares adding up to 1.
@@ -217,12 +258,27 @@ mod tests {
         let pattern = Arc::new(Pattern::new(3, 3, vec![0, 3, 4, 5], vec![0, 1, 2, 1, 2]));
         let rating = Var::constant(Mat::column(&[0.0, 9.0, -9.0, 9.0, 9.0]));
         let x = Var::constant(Mat::column(&[10.0, 20.0, 30.0]));
-        let steps = sequences(&pattern, &rating, &x, 2);
-        let row = |step: usize| steps[step].value().as_slice();
-        for (found, expected) in row(0).iter().zip([20.0, 20.0, 30.0]) {
+        let found = sequences(&pattern, &rating, &x, 2, 1);
+        let expected = [20.0, 5.0, 0.0, 20.0, 0.0, 0.0, 30.0, 0.0, 0.0];
+        for (found, expected) in found.value().as_slice().iter().zip(expected) {
             assert!((found - expected).abs() < 0.01, "{found}");
         }
-        assert_eq!(row(1), [5.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn some_nodes_have_the_scores_that_they_have_among_all() {
+        let graph = Graph::from_edges(5, &[(0, 1), (1, 2), (2, 3), (0, 3)]).unwrap().0;
+        let features = Features::Dense(Mat::from_fn(5, 3, |row, col| ((row * 3 + col) as f32).sin()));
+        let config = Node2SeqConfig { hidden: 4, length: 2, distant: 1, ..Node2SeqConfig::default() };
+        let reading = config.read(&graph, &features, &mut Session::default()).unwrap();
+        let parameters = config.parameters(Sizes { features: 3, classes: 2, nodes: 5 }, 1).constants();
+        let all = config.scores(&reading, &parameters, None);
+        let some = config.scores_of(&[3, 1].into(), &reading, &parameters, None);
+        for (place, node) in [3, 1].into_iter().enumerate() {
+            for (a, b) in some.value().row(place).iter().zip(all.value().row(node)) {
+                assert!((a - b).abs() < 1e-5, "{a} {b}");
+            }
+        }
     }
 
     #[test]

@@ -98,6 +98,11 @@ pub trait Objective {
     /// How many examples the loss is a mean of.
     fn num_examples(&self) -> usize;
 
+    /// Whether progress is measured after this epoch; an epoch that is not measured is not kept.
+    fn measured(&self, _epoch: usize) -> bool {
+        true
+    }
+
     /// The state at the validation nodes; `None` when there is nothing to measure, and every epoch counts.
     fn score(&self, parameters: &[Var]) -> Option<Score>;
 }
@@ -174,7 +179,13 @@ pub fn train(
                 "lower the learning rate, for example `--set training.learning_rate=0.001`",
             ));
         }
-        let score = state.measure(objective, config.monitor);
+        // The last epoch always is, so that something is kept.
+        let score = if objective.measured(epoch) || epoch + 1 == config.epochs {
+            state.measure(objective, config.monitor)
+        } else {
+            state.progress.epochs += 1;
+            None
+        };
         session.tell(&EpochRecord {
             stage: stage.to_string(),
             epoch,

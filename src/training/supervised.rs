@@ -17,6 +17,17 @@ pub trait Network {
     fn training_scores(&self, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
         (self.scores(parameters, Some(seed)), None)
     }
+
+    /// [`Network::scores`] of some of the nodes; for networks that can spare what the others cost.
+    fn scores_of(&self, nodes: &Rc<[u32]>, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        self.scores(parameters, dropout_seed).gather_rows(nodes)
+    }
+
+    /// [`Network::training_scores`] of some of the nodes.
+    fn training_scores_of(&self, nodes: &Rc<[u32]>, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
+        let (scores, extra) = self.training_scores(parameters, seed);
+        (scores.gather_rows(nodes), extra)
+    }
 }
 
 /// The objective of a network on a task.
@@ -35,10 +46,6 @@ impl Target {
     fn new(labelled: &Labelled) -> Self {
         Target { nodes: labelled.nodes.clone().into(), classes: labelled.classes.clone().into() }
     }
-
-    fn cross_entropy(&self, scores: &Var) -> Var {
-        scores.gather_rows(&self.nodes).cross_entropy(&self.classes)
-    }
 }
 
 impl<'a, N: Network> Supervised<'a, N> {
@@ -50,8 +57,8 @@ impl<'a, N: Network> Supervised<'a, N> {
 
 impl<N: Network> Objective for Supervised<'_, N> {
     fn loss(&self, parameters: &[Var], seed: u64) -> Var {
-        let (scores, extra) = self.network.training_scores(parameters, seed);
-        let loss = self.train.cross_entropy(&scores);
+        let (scores, extra) = self.network.training_scores_of(&self.train.nodes, parameters, seed);
+        let loss = scores.cross_entropy(&self.train.classes);
         match extra {
             Some(extra) => loss.add(&extra),
             None => loss,
@@ -66,7 +73,7 @@ impl<N: Network> Objective for Supervised<'_, N> {
         if self.val.nodes.is_empty() {
             return None;
         }
-        let scores = self.network.scores(parameters, None).gather_rows(&self.val.nodes);
+        let scores = self.network.scores_of(&self.val.nodes, parameters, None);
         let right = (0..scores.rows())
             .filter(|&row| argmax(scores.value().row(row)) == self.val.classes[row] as usize)
             .count();

@@ -46,7 +46,7 @@ impl Var {
 
     /// `1 / (1 + e^-a)`.
     pub fn sigmoid(&self) -> Var {
-        let value = map(self.value(), |a| 1.0 / (1.0 + simd::exp(-a)));
+        let value = map(self.value(), simd::sigmoid);
         Var::from_op(value, [self], [Box::new(|g, _, y| g.mul(y).mul(&y.scale(-1.0).add_scalar(1.0)))])
     }
 
@@ -58,10 +58,7 @@ impl Var {
 
     /// Hyperbolic tangent.
     pub fn tanh(&self) -> Var {
-        let value = map(self.value(), |a| {
-            let e = simd::exp(-2.0 * a.abs());
-            ((1.0 - e) / (1.0 + e)).copysign(a)
-        });
+        let value = map(self.value(), simd::tanh);
         Var::from_op(value, [self], [Box::new(|g, _, y| g.sub(&g.mul(y).mul(y)))])
     }
 

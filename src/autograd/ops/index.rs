@@ -20,9 +20,15 @@ impl Var {
     pub fn scatter_rows(&self, rows: &Rc<[u32]>, total: usize) -> Var {
         assert_eq!(self.rows(), rows.len(), "one target per row");
         let mut value = Mat::zeros(total, self.cols());
-        for (from, &to) in rows.iter().enumerate() {
-            simd::axpy(value.row_mut(to as usize), 1.0, self.value().row(from));
-        }
+        let from = self.value();
+        simd::vectorised(
+            #[inline(always)]
+            || {
+                for (at, &to) in rows.iter().enumerate() {
+                    simd::axpy(value.row_mut(to as usize), 1.0, from.row(at));
+                }
+            },
+        );
         let index = Rc::clone(rows);
         Var::from_op(value, [self], [Box::new(move |g, _, _| g.gather_rows(&index))])
     }

@@ -8,8 +8,11 @@ mod dropout;
 mod index;
 mod info_nce;
 mod loss;
+mod lstm;
 mod matmul;
+mod pointer;
 mod sparse;
 
 pub use info_nce::InfoNce;
+pub use lstm::lstm;
 pub use sparse::{Sparse, at_columns, at_rows, sampled_product};

@@ -3,8 +3,10 @@
 //! `i, f, o = σ(x W + h U + b)`, `g = tanh(…)`, `c' = f ⊙ c + i ⊙ g`, `h' = o ⊙ tanh(c')`; the four gates are side by side,
 //! so that a step is one product `[n, d] x [d, 4d]`.
 
+use std::rc::Rc;
+
 use super::{Make, Take};
-use crate::autograd::Var;
+use crate::autograd::{Var, lstm};
 use crate::linalg::Mat;
 
 /// The weights of a cell.
@@ -29,11 +31,6 @@ impl State {
         let nothing = Var::constant(Mat::zeros(nodes, width));
         State { hidden: nothing.clone(), memory: nothing }
     }
-
-    /// The state of some nodes, those with 1 in `kept [n, 1]`; it is empty elsewhere.
-    pub fn of(&self, kept: &Var) -> Self {
-        State { hidden: self.hidden.mul_col(kept), memory: self.memory.mul_col(kept) }
-    }
 }
 
 impl<'a> Cell<'a> {
@@ -55,15 +52,21 @@ impl<'a> Cell<'a> {
         x.matmul(self.input).add_row(self.bias)
     }
 
-    /// One step on.
+    /// What it says along sequences, `[sequences, length * to]`, and where it ends. `read` holds the rows of `heard` that
+    /// they are made of, one sequence after the other; `u32::MAX` is nothing, and empties the state.
+    pub fn along(&self, heard: &Var, state: &State, read: &Rc<[u32]>) -> (Var, State) {
+        let all = lstm(heard, self.recurrent, &state.hidden, &state.memory, read);
+        let (width, end) = (state.hidden.cols(), all.cols());
+        let memory = all.slice_cols(end - width, width);
+        let said = all.slice_cols(0, end - width);
+        let hidden = said.slice_cols(end - 2 * width, width);
+        (said, State { hidden, memory })
+    }
+
+    /// One step on, a row of `heard` for each state.
     pub fn step(&self, heard: &Var, state: &State) -> State {
-        let gates = heard.add(&state.hidden.matmul(self.recurrent)); // [n, 4d]: in, forget, out, news
-        let width = gates.cols() / 4;
-        let open = gates.slice_cols(0, 3 * width).sigmoid();
-        let gate = |which: usize| open.slice_cols(which * width, width);
-        let news = gates.slice_cols(3 * width, width).tanh();
-        let memory = gate(1).mul(&state.memory).add(&gate(0).mul(&news));
-        State { hidden: gate(2).mul(&memory.tanh()), memory }
+        let own = (0..heard.rows() as u32).collect();
+        self.along(heard, state, &own).1
     }
 }
 
@@ -90,10 +93,18 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_kept_for_some() {
-        let state = State::empty(2, 3);
-        let full = State { hidden: state.hidden.add_scalar(1.0), memory: state.memory.add_scalar(2.0) };
-        let kept = full.of(&Var::constant(Mat::column(&[0.0, 1.0])));
-        assert_eq!(kept.memory.value().as_slice(), [0.0, 0.0, 0.0, 2.0, 2.0, 2.0]);
+    fn a_sequence_is_one_step_after_the_other() {
+        let mut make = Make::new(1);
+        Cell::make(&mut make, "cell", 2, 3);
+        let parameters = make.done().constants();
+        let cell = Cell::take(&mut Take::from(&parameters));
+        let x = Var::constant(Mat::from_fn(2, 2, |row, col| (row + 2 * col) as f32 - 1.0));
+        let start = State::empty(1, 3);
+        let heard = cell.heard(&x);
+        let (said, end) = cell.along(&heard, &start, &[1, 0].into());
+        let first = cell.step(&heard.slice_rows(1, 1), &start);
+        let second = cell.step(&heard.slice_rows(0, 1), &first);
+        assert_eq!(said.slice_cols(0, 3).value(), first.hidden.value());
+        assert_eq!((end.hidden.value(), end.memory.value()), (second.hidden.value(), second.memory.value()));
     }
 }
