@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::parts::knn::nearest;
 use super::parts::random_walk::returns;
 use super::parts::scaling::{diagonal, symmetric, where_set};
-use super::parts::{Make, Take, attention, noise};
+use super::parts::{Make, Take, attention, noise, some_rows};
 use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
 use crate::autograd::{Sparse, Var, sampled_product};
 use crate::error::{Error, Result};
@@ -345,7 +345,7 @@ impl Pretraining<'_> {
             let own = self.config.first(self.reading, [&weight, encoder.own[1]]);
             let rows = (1..self.config.hops).fold(own, |rows, _| propagation.matmul(&rows));
             // The last step, only to the nodes of the batch.
-            let rows = some_rows(&propagation, &nodes).matmul(&rows);
+            let rows = rows_of(&propagation, &nodes).matmul(&rows);
             let [weight, bias] = encoder.projection;
             rows.matmul(weight).add_row(bias).unit_rows() // [batch, hidden]
         };
@@ -457,15 +457,9 @@ fn hide_rows(weight: &Var, share: f32, seed: u64) -> Var {
 }
 
 /// Some rows of a matrix, in this order.
-fn some_rows(mat: &Sparse, rows: &[u32]) -> Sparse {
-    let (mut bounds, mut entries) = (vec![0], Vec::new());
-    for &row in rows {
-        entries.extend(mat.pattern.row_range(row as usize).map(|entry| entry as u32));
-        bounds.push(entries.len());
-    }
-    let indices = entries.iter().map(|&entry| mat.pattern.indices()[entry as usize]).collect();
-    let pattern = Pattern::new(rows.len(), mat.pattern.cols(), bounds, indices);
-    Sparse::new(Arc::new(pattern), mat.values.gather_rows(&entries.into()))
+fn rows_of(mat: &Sparse, rows: &[u32]) -> Sparse {
+    let (pattern, entries) = some_rows(&mat.pattern, rows);
+    Sparse::new(pattern, mat.values.gather_rows(&entries.into()))
 }
 
 impl ModelConfig for GreetConfig {
@@ -682,7 +676,7 @@ mod tests {
         let values = Var::constant(Mat::from_fn(pattern.nnz(), 1, |row, _| row as f32));
         let whole = Sparse::new(pattern, values);
         let x = Var::constant(Mat::from_fn(4, 2, |row, col| (row + col) as f32));
-        let found = some_rows(&whole, &[2, 0]).matmul(&x);
+        let found = rows_of(&whole, &[2, 0]).matmul(&x);
         assert_eq!(found.value(), whole.matmul(&x).gather_rows(&[2, 0].into()).value());
     }
 }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::architecture::{Architecture, ForSome, Sizes, kind};
 use super::parts::order::by_entries;
-use super::parts::{Make, Take, conv1d, knn};
+use super::parts::{Make, Take, conv1d, knn, some_rows};
 use super::{ModelKind, SearchSpace, settings};
 use crate::autograd::{Sparse, Var, sampled_product};
 use crate::error::Result;
@@ -167,20 +167,6 @@ impl Node2SeqConfig {
         let far = Sparse::new(distant, gates.mul(&Var::constant(Mat::column(&shares)))).matmul(x);
         take.linear(&Var::concat_cols(&[&seen, &far]))
     }
-}
-
-/// Some rows of a pattern, and where their entries stood.
-fn some_rows(pattern: &Arc<Pattern>, rows: &[u32]) -> (Arc<Pattern>, Vec<u32>) {
-    let (mut bounds, mut entries) = (vec![0], Vec::new());
-    for &row in rows {
-        entries.extend(pattern.row_range(row as usize).map(|entry| entry as u32));
-        bounds.push(entries.len());
-    }
-    if rows.len() == pattern.rows() && entries.is_sorted() {
-        return (Arc::clone(pattern), entries); // all of them: it knows its transpose already
-    }
-    let indices = entries.iter().map(|&entry| pattern.indices()[entry as usize]).collect();
-    (Arc::new(Pattern::new(rows.len(), pattern.cols(), bounds, indices)), entries)
 }
 
 /// The best rated entries of every row of a pattern, in descending order, each weighted by the sigmoid of its rating:

@@ -14,6 +14,8 @@ pub mod plane;
 pub mod random_walk;
 pub mod scaling;
 pub mod similarity;
+pub mod some_rows;
 
 pub use dropout::Dropout;
 pub use layers::{Make, Take, side_by_side};
+pub use some_rows::some_rows;
