@@ -23,7 +23,7 @@ pub use gemm::{matmul, matmul_nt, matmul_tn};
 pub use inverse::inverse;
 pub use mat::{Mat, release_buffers};
 pub use ridge::{Ridge, hat_diagonal};
-pub use search::{neighbours, neighbours_from, neighbours_of};
+pub use search::{neighbours, neighbours_of};
 pub use shrink::shrink_singular_values;
 pub use sparse::{Pattern, SparseMat};
 pub use spmm::{sddmm, spmm, spmm_t, transposed_values};

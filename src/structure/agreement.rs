@@ -8,7 +8,7 @@
 use serde::Serialize;
 
 use crate::graph::{Graph, Labelled};
-use crate::linalg::{Mat, SparseMat, neighbours, neighbours_from, neighbours_of};
+use crate::linalg::{Mat, SparseMat, neighbours, neighbours_of};
 
 /// How many neighbours per node are considered.
 const TOP_K: [usize; 5] = [3, 5, 8, 12, 20];
@@ -67,22 +67,6 @@ pub fn agreement_in_parts(
         }
     }
     best(&lists, &train.classes, num_classes, given)
-}
-
-/// Share of the `asked` nodes whose class the vote of their nearest training nodes finds, mean over how many `voters` there
-/// are.
-pub fn vote_at(
-    asked: &Labelled,
-    directions: &Mat,
-    train: &Labelled,
-    num_classes: usize,
-    voters: &[usize],
-) -> f32 {
-    let rows = [asked, train].map(|some| directions.select_rows(&some.nodes));
-    let found = neighbours_from(&rows[0], &rows[1], f32::MIN_POSITIVE, voters.iter().max().copied());
-    let ranked: Vec<_> = (0..asked.nodes.len()).map(|query| ranked(&found, query, train)).collect();
-    let votes = voters.iter().map(|&top_k| vote(&ranked, &asked.classes, num_classes, top_k, 0.0));
-    votes.sum::<f32>() / voters.len().max(1) as f32
 }
 
 impl Given {
@@ -188,14 +172,6 @@ mod tests {
         assert!(agreement(&against, &train, 2, Given::default()).nearest < 0.5);
         let none = agreement(&Mat::zeros(8, 2), &train, 2, Given { top_k: Some(4), threshold: None });
         assert_eq!((none.nearest, none.vote, none.top_k), (0.0, 0.0, 4));
-    }
-
-    #[test]
-    fn other_nodes_are_asked_among_the_training_nodes_alone() {
-        // Nodes 4 and 5 look alike; of the training nodes, 0 and 2 look like them.
-        let rows = Mat::from_fn(6, 2, |row, col| f32::from(u8::from([0, 1, 0, 1, 0, 0][row] == col)));
-        let asked = Labelled { nodes: vec![4, 5], classes: vec![0, 1] };
-        assert_eq!(vote_at(&asked, &rows, &labelled(&[0, 1, 0, 1]), 2, &[1, 3]), 0.5);
     }
 
     #[test]

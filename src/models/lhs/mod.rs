@@ -18,7 +18,9 @@ use crate::graph::{Features, Graph};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
 use crate::structure::{FittedStructure, Learn, Structure, StructureConfig};
-use crate::training::{Auto, Parameters, Session, Supervised, Tensors, TrainingConfig, probabilities, train};
+use crate::training::{
+    Auto, EpochRecord, Parameters, Session, Supervised, Tensors, TrainingConfig, argmax, probabilities, train,
+};
 use encoder::{Channels, Encoder, ReconstructionConfig};
 use tampering::Tampering;
 use trust::{Doors, Fixed, Trust};
@@ -154,7 +156,50 @@ impl ModelConfig for LhsConfig {
 
     fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
         self.validate()?;
-        let tampering = self.tampering(task, session)?;
+        let tampering = self.tampering(task, seed, session)?;
+        Ok(Box::new(self.learn_trimmed(task, tampering, seed, session)?))
+    }
+}
+
+impl LhsConfig {
+    fn tampering(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Tampering> {
+        if let Some(least) = self.least_support.given() {
+            return Ok(Tampering::given(least));
+        }
+        let inputs = self.structure.inputs(&self.learning(task), session)?;
+        Tampering::look(task, &inputs.profiles, |tampering| self.trial(task, tampering, seed, session))
+    }
+
+    /// Trains one member, and says how many of the validation nodes it gets right, 0..=1.
+    fn trial(
+        &self,
+        task: &Task<'_>,
+        tampering: Tampering,
+        seed: u64,
+        session: &mut Session<'_>,
+    ) -> Result<f32> {
+        let (stop, memo) = (session.stop, session.memo);
+        // An interrupted trial is begun anew: it leaves nothing behind that the training could take for its own.
+        let mut tell = |record: &EpochRecord| {
+            session.tell(&EpochRecord { stage: format!("trial-{}", record.stage), ..record.clone() });
+        };
+        let mut session = Session { stop, memo, on_epoch: Some(&mut tell), checkpoints: None };
+        let config = LhsConfig { members: Auto::Given(1), ..self.clone() };
+        let fitted = config.learn_trimmed(task, tampering, seed, &mut session)?;
+        let found = fitted.predict(task.graph, task.features)?;
+        let asked = task.val.nodes.iter().zip(&task.val.classes);
+        let right = asked.filter(|(node, class)| argmax(found.row(**node as usize)) == **class as usize);
+        Ok(right.count() as f32 / task.val.nodes.len().max(1) as f32)
+    }
+
+    /// Learns without the edges to leave out.
+    fn learn_trimmed(
+        &self,
+        task: &Task<'_>,
+        tampering: Tampering,
+        seed: u64,
+        session: &mut Session<'_>,
+    ) -> Result<FittedLhs> {
         let learned_from = || task.train.marked_among(task.graph.num_nodes());
         let graph = tampering.trimmed(task.graph, learned_from)?;
         let trimmed = matches!(graph, Cow::Owned(_));
@@ -163,17 +208,7 @@ impl ModelConfig for LhsConfig {
         let memo = if trimmed { session.memo.take() } else { None };
         let fitted = self.learn(&task, tampering, seed, session);
         session.memo = memo.or(session.memo);
-        Ok(Box::new(fitted?))
-    }
-}
-
-impl LhsConfig {
-    fn tampering(&self, task: &Task<'_>, session: &mut Session<'_>) -> Result<Tampering> {
-        if let Some(least) = self.least_support.given() {
-            return Ok(Tampering::given(least));
-        }
-        let inputs = self.structure.inputs(&self.learning(task), session)?;
-        Tampering::look(self, task, &inputs.profiles)
+        fitted
     }
 
     fn learning<'a>(&self, task: &'a Task<'_>) -> Learn<'a> {

@@ -3,29 +3,25 @@
 //! Whoever poisons a graph knows the training labels, and makes the edges of training nodes tell a story that does not
 //! hold elsewhere. The sign: a ridge classifier on adjacency profiles is right at training nodes, each left out of
 //! its own classifier, much more often than at validation nodes. Then the edges with the least support
-//! ([`crate::graph::support`], the training nodes being marked) are left out, as many as serve the validation nodes best, by
-//! the vote of the nearest training nodes in adjacency profiles. (The ridge classifier is a poor judge of that: it hardly
-//! gets better on Squirrel when most of what was added is gone.) Without the sign, nothing is left out and nothing costs.
-//! Cost: one factorisation, `O(n_train d²)`; on suspicion one truncated SVD for each of the candidates.
+//! ([`crate::graph::support`], the training nodes being marked) are left out, as many as serve the validation nodes best
+//! when the model is trained without them. (Cheaper judges, ridge classifiers and nearest neighbours on profiles, were often
+//! wrong about that.) Without the sign, nothing is left out and nothing costs.
+//! Cost: one factorisation, `O(n_train d²)`; on suspicion one training of one member for each of the candidates.
 
 use std::borrow::Cow;
 
+use super::Task;
 use super::trust::{PENALTY, class_targets, leave_one_out_accuracy};
-use super::{LhsConfig, Task};
 use crate::error::Result;
 use crate::graph::support::{edge_support, supported};
 use crate::graph::{Graph, Labelled};
 use crate::linalg::{LinearMap, Mat, Ridge};
-use crate::structure::agreement::vote_at;
-use crate::structure::views::{Basis, View};
 use crate::training::argmax;
 
 /// How many standard errors the training nodes must be ahead of the validation nodes.
 const CLEAR: f32 = 4.0;
 /// Shares of the edges that may be left out.
 const SHARES: [f32; 5] = [0.05, 0.1, 0.15, 0.2, 0.3];
-/// How many training nodes vote on the class of a validation node; the mean of several votes is a steadier judge than one.
-const VOTERS: [usize; 3] = [1, 3, 5];
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,8 +47,13 @@ impl Tampering {
         Tampering { least_support, sign: None }
     }
 
-    /// Looks for the sign, and for what to do about it. `profiles [n,d]` are those of the whole graph.
-    pub fn look(config: &LhsConfig, task: &Task<'_>, profiles: &Mat) -> Result<Self> {
+    /// Looks for the sign, and for what to do about it. `profiles [n,d]` are those of the whole graph; `trial` trains without
+    /// the edges that have less support than it is given, and says how good the validation nodes are then.
+    pub fn look(
+        task: &Task<'_>,
+        profiles: &Mat,
+        trial: impl FnMut(Tampering) -> Result<f32>,
+    ) -> Result<Self> {
         let training = profiles.select_rows(&task.train.nodes);
         let sign = Sign {
             at_training: leave_one_out_accuracy(&training, &task.train.classes, task.num_classes),
@@ -61,7 +62,7 @@ impl Tampering {
         if !sign.is_clear(task.train.nodes.len(), task.val.nodes.len()) {
             return Ok(Self::given(0.0));
         }
-        let least_support = least_support(config, task, profiles)?;
+        let least_support = best_of(&candidates(task), trial)?;
         Ok(Tampering { least_support, sign: Some(sign) })
     }
 
@@ -117,33 +118,27 @@ impl Sign {
     }
 }
 
-/// The least support under which the vote at validation nodes is best; 0 if leaving out does not help.
-fn least_support(config: &LhsConfig, task: &Task<'_>, with_all: &Mat) -> Result<f32> {
-    let vote = |profiles: &Mat| vote_at(&task.val, profiles, &task.train, task.num_classes, &VOTERS);
+/// Supports below which edges may be left out, fewest edges first.
+fn candidates(task: &Task<'_>) -> Vec<f32> {
     let graph = task.graph.to_undirected();
-    let marked = task.train.marked_among(graph.num_nodes());
-    let mut sorted = edge_support(&graph, &marked);
+    let mut sorted = edge_support(&graph, &task.train.marked_among(graph.num_nodes()));
     sorted.sort_unstable_by(f32::total_cmp);
-    let mut candidates = vec![(0.0, vote(with_all))];
-    for share in SHARES {
-        let least = sorted.get((share * sorted.len() as f32) as usize).copied().unwrap_or(0.0);
-        if least > 0.0 {
-            let profiles = profiles(config, &supported(&graph, &marked, least)?, task);
-            candidates.push((least, vote(&profiles)));
-        }
-    }
-    // Of equals the first, which leaves out fewer.
-    let better = |best: (f32, f32), other: (f32, f32)| if other.1 > best.1 { other } else { best };
-    Ok(candidates.into_iter().reduce(better).map_or(0.0, |(least, _)| least))
+    let at = |share: f32| sorted.get((share * sorted.len() as f32) as usize).copied().unwrap_or(0.0);
+    let mut candidates: Vec<f32> = std::iter::once(0.0).chain(SHARES.map(at)).collect();
+    candidates.dedup();
+    candidates
 }
 
-fn profiles(config: &LhsConfig, graph: &Graph, task: &Task<'_>) -> Mat {
-    let everybody: Vec<Option<u32>> = (0..graph.num_nodes() as u32).map(Some).collect();
-    Basis::fit(View::Adjacency, graph, task.features, config.structure.components).rows(
-        graph,
-        task.features,
-        &everybody,
-    )
+/// The candidate with which the trial is best; of equals the first, which leaves out fewer edges.
+fn best_of(candidates: &[f32], mut trial: impl FnMut(Tampering) -> Result<f32>) -> Result<f32> {
+    let (mut best, mut most) = (0.0, f32::NEG_INFINITY);
+    for &least in candidates {
+        let right = trial(Tampering::given(least))?;
+        if right > most {
+            (best, most) = (least, right);
+        }
+    }
+    Ok(best)
 }
 
 /// Share of the `asked` nodes that a ridge classifier of the `known` ones gets right.
@@ -158,6 +153,17 @@ fn accuracy(rows: &Mat, known: &Labelled, asked: &Labelled, num_classes: usize) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_best_trial_is_taken_and_of_equals_the_one_that_leaves_out_fewer() {
+        let right = |found: &[f32]| {
+            let mut found = found.iter().copied();
+            best_of(&[0.0, 0.1, 0.4], |_| Ok(found.next().unwrap())).unwrap()
+        };
+        assert_eq!(right(&[0.5, 0.7, 0.6]), 0.1);
+        assert_eq!(right(&[0.5, 0.7, 0.7]), 0.1);
+        assert_eq!(right(&[0.7, 0.7, 0.6]), 0.0);
+    }
 
     #[test]
     fn a_large_gap_on_many_nodes_is_a_sign_and_a_small_one_is_not() {
