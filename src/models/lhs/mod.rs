@@ -180,8 +180,10 @@ impl LhsConfig {
     ) -> Result<f32> {
         let (stop, memo) = (session.stop, session.memo);
         // An interrupted trial is begun anew: it leaves nothing behind that the training could take for its own.
+        // Nor is it part of the curve that leads to the model.
         let mut tell = |record: &EpochRecord| {
-            session.tell(&EpochRecord { stage: format!("trial-{}", record.stage), ..record.clone() });
+            let stage = format!("trial-{}", record.stage);
+            session.tell(&EpochRecord { stage, val_accuracy: None, ..record.clone() });
         };
         let mut session = Session { stop, memo, on_epoch: Some(&mut tell), checkpoints: None };
         let config = LhsConfig { members: Auto::Given(1), ..self.clone() };
