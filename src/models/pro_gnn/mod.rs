@@ -5,6 +5,9 @@
 //! Attacks raise the rank and join nodes with different features; both is undone.
 //! Cost per epoch: `O(n² hidden)` and, every few epochs, `O(n³)`; memory `O(n²)`, since `S` is dense by definition.
 //!
+//! The network must learn more slowly than the graph is cleaned: one that has fitted the training nodes on the attacked
+//! graph passes on no reason to change it. Hence the small steps, one for each of the graph.
+//!
 //! Departs from the paper: singular values are shrunk every `low_rank_every` epochs by as much as those epochs would
 //! have shrunk them; gradients of `S` are made symmetric, and so `S` is. On a graph with other edges than the learned
 //! one `A`, the network reads `A' + S - A`, within `[0, 1]`: what was learned about each pair stays.
@@ -76,12 +79,12 @@ impl Default for ProGnnConfig {
             low_rank_every: 10,
             task: 1.0,
             smoothness: 1e-3,
-            network_steps: 2,
+            network_steps: 1,
             normalise_features: false,
             training: TrainingConfig {
-                epochs: 400,
-                patience: 400,
-                learning_rate: 1e-3,
+                epochs: 1000,
+                patience: 1000,
+                learning_rate: 5e-4,
                 ..TrainingConfig::default()
             },
         }
@@ -431,7 +434,9 @@ pub const KIND: ModelKind = ModelKind {
             ],
         )
     },
-    published: &[],
+    published: &[
+        "network_steps = 2\ntraining.epochs = 400\ntraining.patience = 400\ntraining.learning_rate = 0.001",
+    ],
     knows_nodes: true,
 };
 
