@@ -31,8 +31,10 @@ use crate::error::{Error, Result};
 use crate::graph::{Dataset, Graph, Labelled, Split, normalise};
 use crate::training::Auto;
 
-/// Up to this budget `auto` is the published attack.
+/// Up to this budget `auto` is the published attack,
 const SMALL: usize = 1400;
+/// unless its gradients take too long: each costs about the square of the number of labelled nodes.
+const MOST_WORK: usize = 4_000_000_000;
 /// About as many gradients does `auto` allow itself beyond.
 const GRADIENTS: usize = 150;
 /// Candidates looked at per pair that is flipped.
@@ -46,8 +48,8 @@ pub struct MetattackConfig {
     pub rate: f64,
     /// Whose loss is raised: `self` (the unlabelled nodes') or `train` (the labelled nodes').
     pub variant: Variant,
-    /// Pairs flipped per gradient, 1 or more; 1 is the published attack, which `auto` is up to 1400 flips; beyond, it
-    /// takes about 150 gradients.
+    /// Pairs flipped per gradient, 1 or more; 1 is the published attack, which `auto` is up to 1400 flips, fewer where
+    /// over 1690 nodes are labelled; beyond, it takes about 150 gradients.
     pub flips_per_gradient: Auto<usize>,
     /// Steps of the surrogate's training, 1 or more.
     pub epochs: usize,
@@ -89,8 +91,9 @@ impl Default for MetattackConfig {
 }
 
 impl MetattackConfig {
-    fn flips_per_gradient(&self, budget: usize) -> usize {
-        let chosen = if budget <= SMALL { 1 } else { budget / GRADIENTS };
+    fn flips_per_gradient(&self, budget: usize, labelled: usize) -> usize {
+        let published = budget <= SMALL && budget * labelled * labelled <= MOST_WORK;
+        let chosen = if published { 1 } else { (budget / GRADIENTS).max(1) };
         self.flips_per_gradient.given().unwrap_or(chosen)
     }
 
@@ -182,7 +185,7 @@ impl Attack for MetattackConfig {
         let surrogate = self.surrogate(scene.dataset, scene.split, seed)?;
         let attacked = self.attacked(&surrogate, &clean)?;
         let places = surrogate.places(num_nodes);
-        let at_once = self.flips_per_gradient(budget);
+        let at_once = self.flips_per_gradient(budget, surrogate.labelled().nodes.len());
 
         let mut draft = Draft::new(&clean, self.may_isolate);
         let mut flips: Vec<(u32, u32)> = Vec::with_capacity(budget);

@@ -245,8 +245,11 @@ fn small_budgets_take_one_gradient_per_flip() {
     assert_eq!(auto.flips, one.flips);
     assert_ne!(many.flips, one.flips);
     assert_eq!(many.flips[0], one.flips[0], "the first gradient is the same");
-    let per = |budget| MetattackConfig::default().flips_per_gradient(budget);
+    let per = |budget| MetattackConfig::default().flips_per_gradient(budget, 250);
     assert_eq!([1, 1267, 1400, 1568, 49_588].map(per), [1, 1, 1, 10, 330]);
+    // With many labels, a gradient takes seconds.
+    let with_many = |budget| MetattackConfig::default().flips_per_gradient(budget, 3650);
+    assert_eq!([1, 140, 300, 1333].map(with_many), [1, 1, 1, 8]);
 }
 
 #[test]
