@@ -14,19 +14,21 @@
 //! embeddings classify the validation nodes best, of those looked at, here by a linear classifier of least squares, which
 //! has a closed form.
 
+mod compared;
+
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rand::RngExt;
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
 
+use self::compared::Compared;
 use super::parts::knn::nearest;
 use super::parts::random_walk::returns;
 use super::parts::scaling::{diagonal, symmetric, where_set};
 use super::parts::{Make, Take, attention, noise, some_rows};
 use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
-use crate::autograd::{Sparse, Var, sampled_product};
+use crate::autograd::{Sparse, Var};
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, Labelled, normalise};
 use crate::linalg::random::{derive, generator};
@@ -49,8 +51,6 @@ const PENALTY: f32 = 0.1;
 const DECAYS: [f32; 4] = [1e-2, 1e-3, 1e-4, 1e-6];
 /// Epochs from one look at the validation nodes to the next; the authors look every 20.
 const LOOK_EVERY: usize = 5;
-/// Random pairs that the edges of a node are compared with, shared where it has more edges.
-const RANDOM_PAIRS: usize = 4;
 /// Keeps logarithms finite.
 const TINY: f32 = 1e-12;
 
@@ -64,6 +64,8 @@ pub struct GreetConfig {
     pub hops: usize,
     /// How much the high-pass encoder subtracts (the paper's α), 0 or above.
     pub sharpness: f32,
+    /// Layers that lead from an embedding to what the contrastive loss sees, 1 or more.
+    pub projection_layers: usize,
     /// Nearest nodes by features that count as the same node in the contrastive loss; 0 for none.
     pub neighbours: usize,
     /// Nodes in one contrastive loss, 2 or more: time and memory grow with its square.
@@ -99,6 +101,7 @@ impl Default for GreetConfig {
             hidden: 128,
             hops: 2,
             sharpness: 0.1,
+            projection_layers: 1,
             neighbours: 0,
             batch: 512,
             margin: 0.5,
@@ -141,63 +144,6 @@ struct Reading {
     compared: Compared,
 }
 
-/// What the discriminator's loss compares for each entry of the pattern: both directions of an edge share a product.
-struct Compared {
-    /// Each edge once, from the smaller number.
-    edges: Arc<Pattern>,
-    /// For each entry, its edge; anyone for a self loop.
-    edge_of: Rc<[u32]>,
-    /// Bounds of the random pairs of each node.
-    drawn: Vec<usize>,
-    /// For each entry, its random pair.
-    drawn_of: Rc<[u32]>,
-}
-
-impl Compared {
-    /// For a symmetric pattern with self loops.
-    fn on(pattern: &Pattern) -> Self {
-        let (mut bounds, mut others, mut drawn) = (vec![0], Vec::new(), vec![0]);
-        let (mut edge_of, mut drawn_of) = (vec![0u32; pattern.nnz()], Vec::with_capacity(pattern.nnz()));
-        // The next entry of each row that has not met its edge: rows and columns ascend.
-        let mut next: Vec<usize> = pattern.indptr().to_vec();
-        for row in 0..pattern.rows() {
-            let own = pattern.row_range(row);
-            for place in own.clone() {
-                let other = pattern.indices()[place] as usize;
-                if other > row {
-                    edge_of[place] = others.len() as u32;
-                    edge_of[next[other]] = others.len() as u32;
-                    next[other] += 1;
-                    others.push(other as u32);
-                }
-            }
-            bounds.push(others.len());
-            let (first, count) = (drawn[row], own.len().min(RANDOM_PAIRS));
-            drawn_of.extend((0..own.len()).map(|place| (first + place % count) as u32));
-            drawn.push(first + count);
-        }
-        Compared {
-            edges: Arc::new(Pattern::new(pattern.rows(), pattern.cols(), bounds, others)),
-            edge_of: edge_of.into(),
-            drawn,
-            drawn_of: drawn_of.into(),
-        }
-    }
-
-    /// Inner products of the rows at both ends of each entry, and of its random pair, `[nnz, 1]` each.
-    fn products(&self, rows: &Var, seed: u64) -> (Var, Var) {
-        let num_nodes = rows.rows();
-        // A graph without edges has no products to share.
-        let edges = sampled_product(&self.edges, rows, rows).stack_rows(&Var::constant(Mat::zeros(1, 1)));
-        let mut rng = generator(seed, 0);
-        let pairs = self.drawn.last().copied().unwrap_or(0);
-        let others = (0..pairs).map(|_| rng.random_range(0..num_nodes as u32)).collect();
-        let random = Arc::new(Pattern::new(num_nodes, num_nodes, self.drawn.clone(), others));
-        let random = sampled_product(&random, rows, rows);
-        (edges.gather_rows(&self.edge_of), random.gather_rows(&self.drawn_of))
-    }
-}
-
 /// How likely each edge joins like with like, and both ways to propagate over it.
 struct Channels {
     /// `[nnz, 1]`.
@@ -214,7 +160,9 @@ impl GreetConfig {
         make.linear("discriminator.edge", DISCRIMINATOR, 1);
         for view in ["low", "high"] {
             make.linear(&format!("{view}.encoder"), features, self.hidden);
-            make.linear(&format!("{view}.projection"), self.hidden, self.hidden);
+            for layer in 0..self.projection_layers {
+                make.linear(&format!("{view}.projection{layer}"), self.hidden, self.hidden);
+            }
         }
         make.done()
     }
@@ -278,7 +226,7 @@ impl GreetConfig {
     fn embed(&self, reading: &Reading, parameters: &[Var]) -> Var {
         let mut take = Take::from(parameters);
         let channels = self.channels(reading, &mut take, None);
-        self.embedding(reading, &channels, &Encoders::taken(&mut take))
+        self.embedding(reading, &channels, &self.encoders(&mut take))
     }
 }
 
@@ -290,13 +238,27 @@ struct Encoders<'a> {
 
 struct Encoder<'a> {
     own: [&'a Var; 2],
-    projection: [&'a Var; 2],
+    projection: Vec<[&'a Var; 2]>,
 }
 
-impl<'a> Encoders<'a> {
-    fn taken(take: &mut Take<'a>) -> Self {
-        let mut one = || Encoder { own: [take.one(), take.one()], projection: [take.one(), take.one()] };
+impl GreetConfig {
+    fn encoders<'a>(&self, take: &mut Take<'a>) -> Encoders<'a> {
+        let mut one = || Encoder {
+            own: [take.one(), take.one()],
+            projection: (0..self.projection_layers).map(|_| [take.one(), take.one()]).collect(),
+        };
         Encoders { low: one(), high: one() }
+    }
+}
+
+impl Encoder<'_> {
+    /// What the contrastive loss sees of some embeddings, rows of length 1.
+    fn projected(&self, rows: Var) -> Var {
+        let project = |rows: Var, (layer, [weight, bias]): (usize, &[&Var; 2])| {
+            let rows = if layer > 0 { rows.relu() } else { rows };
+            rows.matmul(weight).add_row(bias)
+        };
+        self.projection.iter().enumerate().fold(rows, project).unit_rows()
     }
 }
 
@@ -312,7 +274,7 @@ impl Objective for Pretraining<'_> {
     fn loss(&self, parameters: &[Var], seed: u64) -> Var {
         let mut take = Take::from(parameters);
         let channels = self.config.channels(self.reading, &mut take, Some(derive(seed, &[0])));
-        let encoders = Encoders::taken(&mut take);
+        let encoders = self.config.encoders(&mut take);
         let contrast = self.contrast(&channels, &encoders, seed);
         if derive(seed, &[5]).is_multiple_of(2) {
             return contrast;
@@ -345,9 +307,7 @@ impl Pretraining<'_> {
             let own = self.config.first(self.reading, [&weight, encoder.own[1]]);
             let rows = (1..self.config.hops).fold(own, |rows, _| propagation.matmul(&rows));
             // The last step, only to the nodes of the batch.
-            let rows = rows_of(&propagation, &nodes).matmul(&rows);
-            let [weight, bias] = encoder.projection;
-            rows.matmul(weight).add_row(bias).unit_rows() // [batch, hidden]
+            encoder.projected(rows_of(&propagation, &nodes).matmul(&rows)) // [batch, hidden]
         };
         let low = view(&encoders.low, &channels.low, &self.config.low, derive(seed, &[3]));
         let high = view(&encoders.high, &channels.high, &self.config.high, derive(seed, &[4]));
@@ -467,6 +427,7 @@ impl ModelConfig for GreetConfig {
         settings::at_least_one("hidden", self.hidden)?;
         settings::at_least_one("hops", self.hops)?;
         settings::not_negative("sharpness", self.sharpness)?;
+        settings::at_least_one("projection_layers", self.projection_layers)?;
         settings::at_least_one("batch", self.batch)?;
         settings::not_negative("margin", self.margin)?;
         for (name, view) in [("low", &self.low), ("high", &self.high)] {
@@ -571,6 +532,7 @@ pub const KIND: ModelKind = ModelKind {
     search: || {
         vec![
             ("sharpness", SearchSpace::choice([0.1, 0.3, 0.5])),
+            ("projection_layers", SearchSpace::choice([1, 2])),
             ("neighbours", SearchSpace::choice([0, 10, 20, 25])),
             ("low.hide_features", SearchSpace::choice([0.1, 0.5, 0.8])),
             ("low.hide_edges", SearchSpace::choice([0.1, 0.5, 0.8])),
@@ -582,8 +544,10 @@ pub const KIND: ModelKind = ModelKind {
     },
     published: &[
         "neighbours = 20",
-        "sharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.5\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1",
-        "sharpness = 0.5\nneighbours = 25\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.3",
+        "projection_layers = 2\nneighbours = 20\nhigh.hide_edges = 0.8",
+        "projection_layers = 2\nsharpness = 0.3\nneighbours = 25\nmargin = 0.3",
+        "projection_layers = 2\nsharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.5\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1",
+        "projection_layers = 2\nsharpness = 0.5\nneighbours = 25\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.3",
         "sharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.8\nlow.hide_edges = 0.8\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.8",
     ],
     knows_nodes: false,
@@ -639,7 +603,7 @@ mod tests {
         let parameters: Vec<Var> = parameters.iter().map(|p| Var::parameter(p.shared_value())).collect();
         let mut take = Take::from(&parameters);
         let channels = config.channels(&reading, &mut take, Some(1));
-        let encoders = Encoders::taken(&mut take);
+        let encoders = config.encoders(&mut take);
         let all: Vec<&Var> = parameters.iter().collect();
         let reached = |loss: &Var| -> Vec<bool> {
             let found = crate::autograd::gradients(loss, &all, crate::autograd::Order::First);
@@ -649,25 +613,6 @@ mod tests {
         assert!(contrast[..5].iter().all(|reached| !reached) && contrast[5..].iter().any(|reached| *reached));
         let ranking = reached(&objective.ranking(&channels, &encoders, 5));
         assert!(ranking[..5].iter().any(|reached| *reached) && ranking[5..].iter().all(|reached| !reached));
-    }
-
-    #[test]
-    fn entries_are_compared_with_their_ends_and_with_pairs_of_their_row() {
-        let pattern = reading(&GreetConfig::default()).pattern;
-        let compared = Compared::on(&pattern);
-        let rows = Var::constant(Mat::from_fn(4, 2, |row, col| (row * 3 + col) as f32));
-        let (joined, random) = compared.products(&rows, 1);
-        let expected = sampled_product(&pattern, &rows, &rows);
-        for row in 0..4 {
-            for place in pattern.row_range(row) {
-                if pattern.indices()[place] as usize != row {
-                    assert_eq!(joined.value().get(place, 0), expected.value().get(place, 0));
-                }
-                let pair = compared.drawn_of[place] as usize;
-                assert!((compared.drawn[row]..compared.drawn[row + 1]).contains(&pair));
-            }
-        }
-        assert_eq!(random.rows(), pattern.nnz());
     }
 
     #[test]
