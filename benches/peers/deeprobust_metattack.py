@@ -1,6 +1,6 @@
 """Times DeepRobust's Metattack (meta-self) on one thread: seconds per flip and peak memory in KiB.
 
-Usage: deeprobust_metattack.py GRAPH.npz FLIPS [SEED ATTACKED.npz]      (ATTACKED.npz: where to write what it left)
+Usage: deeprobust_metattack.py GRAPH.npz FLIPS
 """
 import contextlib
 import io
@@ -36,7 +36,7 @@ from deeprobust.graph.defense.gcn import GCN  # noqa: E402
 from deeprobust.graph.global_attack.mettack import Metattack  # noqa: E402
 
 torch.set_num_threads(1)
-torch.manual_seed(int(sys.argv[3]) if len(sys.argv) > 3 else 0)
+torch.manual_seed(0)
 data = np.load(sys.argv[1])
 flips = int(sys.argv[2])
 edges, labels = data["edges"], data["node_labels"]
@@ -59,6 +59,3 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.St
     attack.attack(features, dense, labels, train, unlabelled, n_perturbations=flips, ll_constraint=False)
     seconds = time.perf_counter() - started
 print(seconds / flips, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-if len(sys.argv) > 4:
-    left = np.argwhere(np.triu(attack.modified_adj.numpy(), 1) > 0)
-    np.savez(sys.argv[4], **{**data, "edges": left.astype(np.int64)})

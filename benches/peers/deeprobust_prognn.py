@@ -1,7 +1,7 @@
 """Times DeepRobust's Pro-GNN on one thread: seconds per epoch (one step of the graph, two of the network) and peak memory
 in KiB, then the accuracy at validation and test nodes after these epochs.
 
-Usage: deeprobust_prognn.py GRAPH.npz EPOCHS [SEED]
+Usage: deeprobust_prognn.py GRAPH.npz EPOCHS
 """
 import argparse
 import contextlib
@@ -36,7 +36,7 @@ from deeprobust.graph.defense.prognn import ProGNN  # noqa: E402
 
 warnings.simplefilter("ignore")
 torch.set_num_threads(1)
-torch.manual_seed(int(sys.argv[3]) if len(sys.argv) > 3 else 0)
+torch.manual_seed(0)
 data = np.load(sys.argv[1])
 epochs = int(sys.argv[2])
 edges, labels = data["edges"], torch.LongTensor(data["node_labels"])
@@ -47,9 +47,9 @@ adjacency = torch.FloatTensor(((adjacency + adjacency.T) > 0).astype(np.float32)
 features = torch.FloatTensor(data["node_features"].astype(np.float32))
 train, val, test = (np.flatnonzero(data[f"{part}_masks"][0]) for part in ("train", "val", "test"))
 
-# The settings of the authors' script for Cora under metattack.
+# The settings of the paper for Cora.
 settings = argparse.Namespace(
-    lr=1e-3, weight_decay=5e-4, lr_adj=0.01, alpha=5e-4, beta=1.5, gamma=1, lambda_=0.001, phi=0, epochs=epochs,
+    lr=0.01, weight_decay=5e-4, lr_adj=0.01, alpha=5e-4, beta=1.5, gamma=1, lambda_=0.001, phi=0, epochs=epochs,
     outer_steps=1, inner_steps=2, only_gcn=False, symmetric=False, debug=False,
 )
 with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
