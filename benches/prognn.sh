@@ -26,7 +26,7 @@ ours() { # file, epochs, settings…
   local file=$1 epochs=$2
   shift 2
   "$lhs" train "$work/cora.npz" --model pro-gnn --split 0 --no-config --no-save --threads 1 --quiet --json \
-    --set network_steps=2 --set training.epochs="$epochs" --set training.patience="$epochs" "$@" >"$file"
+    --set training.epochs="$epochs" --set training.patience="$epochs" "$@" >"$file"
 }
 ours "$work/ours.json" 50
 ours "$work/every.json" 10 --set low_rank_every=1

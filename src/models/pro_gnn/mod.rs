@@ -6,7 +6,8 @@
 //! Cost per epoch: `O(n² hidden)` and, every few epochs, `O(n³)`; memory `O(n²)`, since `S` is dense by definition.
 //!
 //! The network must learn more slowly than the graph is cleaned: one that has fitted the training nodes on the attacked
-//! graph passes on no reason to change it. Hence the small steps, one for each of the graph.
+//! graph passes on no reason to change it. Hence the small steps. Too small ones find nothing left of a graph that was
+//! clean.
 //!
 //! Departs from the paper: singular values are shrunk every `low_rank_every` epochs by as much as those epochs would
 //! have shrunk them; gradients of `S` are made symmetric, and so `S` is. On a graph with other edges than the learned
@@ -79,7 +80,7 @@ impl Default for ProGnnConfig {
             low_rank_every: 10,
             task: 1.0,
             smoothness: 1e-3,
-            network_steps: 1,
+            network_steps: 2,
             normalise_features: false,
             training: TrainingConfig {
                 epochs: 1000,
@@ -431,12 +432,11 @@ pub const KIND: ModelKind = ModelKind {
                 ("low_rank", SearchSpace::choice([0.5, 1.5, 3.0])),
                 ("smoothness", SearchSpace::choice([0.0, 1e-3, 1e-2, 1e-1])),
                 ("graph_rate", SearchSpace::choice([0.01, 0.02, 0.05])),
+                ("network_steps", SearchSpace::choice([1, 2])),
             ],
         )
     },
-    published: &[
-        "network_steps = 2\ntraining.epochs = 400\ntraining.patience = 400\ntraining.learning_rate = 0.001",
-    ],
+    published: &["training.epochs = 400\ntraining.patience = 400\ntraining.learning_rate = 0.001"],
     knows_nodes: true,
 };
 
