@@ -545,7 +545,7 @@ pub const KIND: ModelKind = ModelKind {
     published: &[
         "neighbours = 20",
         "projection_layers = 2\nneighbours = 20\nhigh.hide_edges = 0.8",
-        "projection_layers = 2\nsharpness = 0.3\nneighbours = 25\nmargin = 0.3",
+        "projection_layers = 2\nsharpness = 0.3\nneighbours = 25",
         "projection_layers = 2\nsharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.5\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1",
         "projection_layers = 2\nsharpness = 0.5\nneighbours = 25\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.3",
         "sharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.8\nlow.hide_edges = 0.8\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.8",

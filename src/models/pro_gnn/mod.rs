@@ -436,7 +436,7 @@ pub const KIND: ModelKind = ModelKind {
             ],
         )
     },
-    published: &["training.epochs = 400\ntraining.patience = 400\ntraining.learning_rate = 0.001"],
+    published: &[],
     knows_nodes: true,
 };
 
