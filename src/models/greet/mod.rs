@@ -594,7 +594,7 @@ mod tests {
 
     #[test]
     fn the_two_losses_teach_different_networks() {
-        let config = GreetConfig::default();
+        let config = GreetConfig { projection_layers: 2, ..GreetConfig::default() };
         let reading = reading(&config);
         let nearest = SparseMat::from_triplets(4, 4, vec![(0, 1, 1.0)]);
         let judge = Judge { train: vec![0], targets: Mat::zeros(1, 1), val: Labelled::default() };
@@ -611,6 +611,12 @@ mod tests {
         };
         let contrast = reached(&objective.contrast(&channels, &encoders, 5));
         assert!(contrast[..5].iter().all(|reached| !reached) && contrast[5..].iter().any(|reached| *reached));
+        let projections: Vec<bool> = [7, 9, 13, 15].map(|weight| contrast[weight]).into();
+        assert_eq!(
+            (contrast.len(), projections),
+            (17, vec![true; 4]),
+            "both layers of both projections learn"
+        );
         let ranking = reached(&objective.ranking(&channels, &encoders, 5));
         assert!(ranking[..5].iter().any(|reached| *reached) && ranking[5..].iter().all(|reached| !reached));
     }
