@@ -47,9 +47,9 @@ adjacency = torch.FloatTensor(((adjacency + adjacency.T) > 0).astype(np.float32)
 features = torch.FloatTensor(data["node_features"].astype(np.float32))
 train, val, test = (np.flatnonzero(data[f"{part}_masks"][0]) for part in ("train", "val", "test"))
 
-# The settings of the paper for Cora.
+# The settings of the authors' script for Cora under metattack.
 settings = argparse.Namespace(
-    lr=0.01, weight_decay=5e-4, lr_adj=0.01, alpha=5e-4, beta=1.5, gamma=1, lambda_=0.001, phi=0, epochs=epochs,
+    lr=1e-3, weight_decay=5e-4, lr_adj=0.01, alpha=5e-4, beta=1.5, gamma=1, lambda_=0.001, phi=0, epochs=epochs,
     outer_steps=1, inner_steps=2, only_gcn=False, symmetric=False, debug=False,
 )
 with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
