@@ -15,8 +15,8 @@ const LINE: usize = 16;
 
 /// Buffers below this size are left to the allocator.
 const POOLED_LINES: usize = 64;
-/// What one thread keeps at the most: 256 MiB.
-const POOL_LINES: usize = 256 << 20 >> 6;
+/// What one thread keeps at the most: 1 GiB, an epoch's worth of buffers of half a million edges by 64 columns.
+const POOL_LINES: usize = 1 << 30 >> 6;
 
 #[derive(Default)]
 struct Pool {
