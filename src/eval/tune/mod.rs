@@ -65,8 +65,11 @@ impl Trial {
         self.val_accuracies.get(..count).map(metrics::mean)
     }
 
+    /// Whether it did better on the splits that both have, a third of the other's at least: on fewer, chance decides.
     fn is_ahead_of(&self, further: &Trial) -> bool {
-        further.val_accuracy_on(self.val_accuracies.len()).is_some_and(|mean| self.val_accuracy() > mean)
+        let shared = self.val_accuracies.len();
+        3 * shared >= further.val_accuracies.len()
+            && further.val_accuracy_on(shared).is_some_and(|mean| self.val_accuracy() > mean)
     }
 }
 
@@ -108,7 +111,8 @@ pub struct Found {
 
 impl Found {
     /// The trial to go by: the best finished one, unless among those cut off that got furthest there is one
-    /// that is ahead of it on the splits that both have. (A slow model finishes few trials in its time.)
+    /// that is ahead of it on the splits that both have, a third of them at least. (A slow model finishes few trials in
+    /// its time.)
     pub fn best(&self) -> Option<&Trial> {
         let finished = highest(self.trials.iter().filter(|trial| trial.finished));
         let furthest = self.cut_off.iter().map(|trial| trial.val_accuracies.len()).max();
@@ -384,6 +388,12 @@ mod tests {
         // Who got further goes before who began better.
         assert_eq!(best(&[trial(2, false, &[99.0]), trial(3, false, &[70.0, 71.0])]), Some(3));
         assert_eq!(best(&[trial(2, false, &[99.0]), trial(3, false, &[70.0, 69.0])]), Some(0));
+        let ten = vec![trial(0, true, &[60.0; 10])];
+        let of_ten = |cut_off: &[f64]| {
+            let cut_off = vec![trial(1, false, cut_off)];
+            Found { trials: ten.clone(), cut_off, out_of_time: true }.best().map(|t| t.trial)
+        };
+        assert_eq!((of_ten(&[99.0; 3]), of_ten(&[61.0; 4])), (Some(0), Some(1)));
         let alone = Found { trials: Vec::new(), cut_off: vec![trial(0, false, &[60.0])], out_of_time: true };
         assert_eq!(alone.best().map(|t| t.trial), Some(0));
     }
