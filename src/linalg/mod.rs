@@ -1,5 +1,6 @@
 //! Dense and sparse kernels. Nothing in here knows what a graph is.
 
+pub(crate) mod attention;
 pub(crate) mod contrast;
 mod eigen;
 pub(crate) mod elementwise;

@@ -3,6 +3,8 @@
 
 use rayon::prelude::*;
 
+use super::Mat;
+
 /// Below this many multiply-adds a second thread costs more than it brings.
 const WORTH_SPLITTING: usize = 1 << 22;
 /// About the work of one chunk.
@@ -33,6 +35,29 @@ pub(crate) fn fill_rows(
         buffer.par_chunks_mut(chunk).enumerate().for_each(|(i, part)| fill(i * rows, part));
     } else {
         buffer.chunks_mut(chunk).enumerate().for_each(|(i, part)| fill(i * rows, part));
+    }
+}
+
+/// The same for the rows of two matrices at once.
+pub(crate) fn fill_rows_of_two(
+    a: &mut Mat,
+    b: &mut Mat,
+    row_work: usize,
+    fill: impl Fn(usize, &mut [f32], &mut [f32]) + Sync,
+) {
+    assert_eq!(a.rows(), b.rows(), "as many rows in both");
+    if a.is_empty() || b.is_empty() {
+        return;
+    }
+    let (rows, split) = (chunk_rows(row_work), worth_splitting(a.rows() * row_work));
+    let (of_a, of_b) = (rows * a.cols(), rows * b.cols());
+    let (a, b) = (a.as_mut_slice(), b.as_mut_slice());
+    if split {
+        let parts = a.par_chunks_mut(of_a).zip(b.par_chunks_mut(of_b));
+        parts.enumerate().for_each(|(i, (a, b))| fill(i * rows, a, b));
+    } else {
+        let parts = a.chunks_mut(of_a).zip(b.chunks_mut(of_b));
+        parts.enumerate().for_each(|(i, (a, b))| fill(i * rows, a, b));
     }
 }
 

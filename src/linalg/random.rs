@@ -40,6 +40,41 @@ pub(crate) fn hash(seed: u64, position: u32) -> u32 {
     x ^ (x >> 15)
 }
 
+/// Dropout: which positions are set to zero, and the factor that makes up for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Mask {
+    seed: u64,
+    below: u32,
+    /// Of what is kept: `1 / (1 - rate)`.
+    pub scale: f32,
+}
+
+impl Mask {
+    /// Drops a share `rate` of all positions.
+    pub fn new(rate: f32, seed: u64) -> Self {
+        let below = (f64::from(rate) * 2f64.powi(32)) as u32;
+        Mask { seed, below, scale: if rate < 1.0 { 1.0 / (1.0 - rate) } else { 0.0 } }
+    }
+
+    /// Whether it drops anything.
+    #[inline(always)]
+    pub fn drops(self) -> bool {
+        self.below > 0
+    }
+
+    /// Whether a position is spared.
+    #[inline(always)]
+    pub fn keeps(self, position: u32) -> bool {
+        hash(self.seed, position) >= self.below
+    }
+
+    /// What is left of a value at a position.
+    #[inline(always)]
+    pub fn apply(self, position: u32, value: f32) -> f32 {
+        if self.keeps(position) { value * self.scale } else { 0.0 }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -89,6 +89,19 @@ pub(crate) fn axpy(to: &mut [f32], factor: f32, from: &[f32]) {
     }
 }
 
+/// Asks for the cache lines of a slice that is read soon, so that many are on their way at once.
+#[inline(always)]
+pub(crate) fn prefetch(values: &[f32]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in values.chunks(16) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 has the instruction; it reads nothing, and the address is one of the slice.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = values;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

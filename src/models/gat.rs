@@ -98,16 +98,7 @@ impl Architecture for GatConfig {
 /// All heads of a layer side by side: each averages its columns of `mapped` over the edges.
 fn attend(edges: &Arc<Pattern>, mapped: &Var, take: &mut Take<'_>, dropout: &mut Dropout) -> Var {
     let (to, from, bias) = (take.one(), take.one(), take.one());
-    let (columns, heads) = to.shape();
-    let averaged: Vec<Var> = (0..heads)
-        .map(|head| {
-            let own = mapped.slice_cols(head * columns, columns); // [n, columns]
-            let score = |direction: &Var| own.matmul(&direction.slice_cols(head, 1)); // [n, 1]
-            let weights = attention::additive(edges, &score(to), &score(from));
-            dropout.of_entries(&weights).matmul(&own)
-        })
-        .collect();
-    Var::concat_cols(&averaged.iter().collect::<Vec<_>>()).add_row(bias)
+    attention::additive(edges, mapped, to, from, dropout.draw()).add_row(bias)
 }
 
 /// The graph attention network in the list of models.

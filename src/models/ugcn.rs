@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::architecture::{Architecture, Sizes, kind};
 use super::parts::{Make, Take, attention, knn, side_by_side};
 use super::{ModelKind, SearchSpace, settings};
-use crate::autograd::{Sparse, Var};
+use crate::autograd::Var;
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::random::derive;
@@ -138,23 +138,39 @@ impl UgcnConfig {
     fn branch(&self, graph: &Arc<Pattern>, input: &Input, take: &mut Take<'_>, seed: Option<u64>) -> Var {
         let (rate, dropped) = dropout_before(0, self.dropout, seed);
         let input = input.dropout(rate, dropped);
-        let heads: Vec<Var> = (0..self.heads)
-            .map(|head| {
-                let projected = input.matmul(take.one());
-                attend(graph, &projected, take, dropout_before(2 + head, self.dropout, seed)).elu()
-            })
-            .collect();
+        let first = Heads::take(self.heads, take);
+        let hidden = first.attend(graph, &input.matmul(&first.weight), dropout_before(2, self.dropout, seed));
         let (rate, dropped) = dropout_before(1, self.dropout, seed);
-        let projected = side_by_side(&heads).dropout(rate, dropped).matmul(take.one());
-        attend(graph, &projected, take, dropout_before(2 + self.heads, self.dropout, seed)).elu()
+        let last = Heads::take(1, take);
+        let projected = hidden.dropout(rate, dropped).matmul(&last.weight);
+        last.attend(graph, &projected, dropout_before(3, self.dropout, seed))
     }
 }
 
-/// The mean of the neighbours, weighted by attention.
-fn attend(graph: &Arc<Pattern>, x: &Var, take: &mut Take<'_>, (rate, seed): (f32, u64)) -> Var {
-    let (to, from) = (x.matmul(take.one()), x.matmul(take.one()));
-    let weights = attention::additive(graph, &to, &from).values.dropout(rate, seed);
-    Sparse::new(Arc::clone(graph), weights).matmul(x)
+/// What the heads of a layer learn, side by side.
+struct Heads {
+    /// `[from, heads * to]`.
+    weight: Var,
+    /// The two halves of the attention vectors, `[to, heads]`.
+    to: Var,
+    from: Var,
+}
+
+impl Heads {
+    /// Takes the parameters head by head, as they were made.
+    fn take(heads: usize, take: &mut Take<'_>) -> Self {
+        let mut parts = [const { Vec::new() }; 3];
+        for _ in 0..heads {
+            parts.iter_mut().for_each(|part| part.push(take.one()));
+        }
+        let [weight, to, from] = parts.map(|part| Var::concat_cols(&part));
+        Heads { weight, to, from }
+    }
+
+    /// The mean of the neighbours, weighted by attention.
+    fn attend(&self, graph: &Arc<Pattern>, projected: &Var, dropout: (f32, u64)) -> Var {
+        attention::additive(graph, projected, &self.to, &self.from, dropout).elu()
+    }
 }
 
 /// A projection and the two halves of the attention vector.

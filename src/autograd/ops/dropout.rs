@@ -1,8 +1,9 @@
 //! Dropout whose mask is a hash of the position: nothing is stored, and any thread finds the same mask.
 
 use super::super::Var;
+use crate::linalg::Mat;
 use crate::linalg::elementwise::map_indexed;
-use crate::linalg::random::hash;
+use crate::linalg::random::Mask;
 
 impl Var {
     /// Sets a share `rate` of the entries to zero and scales the others by `1 / (1 - rate)`.
@@ -10,15 +11,8 @@ impl Var {
         if rate <= 0.0 {
             return self.clone();
         }
-        let dropped_below = (f64::from(rate) * 2f64.powi(32)) as u32;
-        let scale = if rate < 1.0 { 1.0 / (1.0 - rate) } else { 0.0 };
-        let value =
-            map_indexed(
-                self.value(),
-                |position, a| {
-                    if hash(seed, position) < dropped_below { 0.0 } else { a * scale }
-                },
-            );
+        let mask = Mask::new(rate, seed);
+        let value = map_indexed(self.value(), move |position, a| mask.apply(position, a));
         Var::from_op(value, [self], [Box::new(move |g, _, _| g.dropout(rate, seed))])
     }
 
@@ -27,10 +21,8 @@ impl Var {
         if rate <= 0.0 {
             return self.clone();
         }
-        let dropped_below = (f64::from(rate) * 2f64.powi(32)) as u32;
-        let keep = crate::linalg::Mat::from_fn(1, self.cols(), |_, col| {
-            if hash(seed, col as u32) < dropped_below { 0.0 } else { 1.0 }
-        });
+        let mask = Mask::new(rate, seed);
+        let keep = Mat::from_fn(1, self.cols(), |_, col| f32::from(mask.keeps(col as u32)));
         self.mul_row(&Var::constant(keep))
     }
 }
@@ -39,7 +31,6 @@ impl Var {
 mod tests {
     use super::*;
     use crate::autograd::check::check;
-    use crate::linalg::Mat;
 
     #[test]
     fn gradients_equal_finite_differences() {

@@ -2,6 +2,7 @@
 
 mod activation;
 mod arithmetic;
+mod attention;
 mod broadcast;
 mod cosine_error;
 mod dropout;
@@ -13,6 +14,7 @@ mod matmul;
 mod pointer;
 mod sparse;
 
+pub use attention::{Attending, attend};
 pub use info_nce::InfoNce;
 pub use lstm::lstm;
 pub use sparse::{Sparse, at_columns, at_rows, sampled_product};

@@ -19,23 +19,24 @@ impl Dropout {
 
     /// Drops entries of a matrix.
     pub fn of(&mut self, x: &Var) -> Var {
-        let (rate, seed) = self.next();
+        let (rate, seed) = self.draw();
         x.dropout(rate, seed)
     }
 
     /// Drops (non-zero) entries of the features.
     pub fn of_input(&mut self, x: &Input) -> Input {
-        let (rate, seed) = self.next();
+        let (rate, seed) = self.draw();
         x.dropout(rate, seed)
     }
 
     /// Drops entries of a sparse matrix, such as edges.
     pub fn of_entries(&mut self, x: &Sparse) -> Sparse {
-        let (rate, seed) = self.next();
+        let (rate, seed) = self.draw();
         if rate <= 0.0 { x.clone() } else { Sparse::new(x.pattern.clone(), x.values.dropout(rate, seed)) }
     }
 
-    fn next(&mut self) -> (f32, u64) {
+    /// Rate and seed of the next mask, for what drops by itself.
+    pub fn draw(&mut self) -> (f32, u64) {
         self.drawn += 1;
         self.seed.map_or((0.0, 0), |seed| (self.rate, derive(seed, &[self.drawn])))
     }
