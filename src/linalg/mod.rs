@@ -25,7 +25,7 @@ pub use inverse::inverse;
 pub use mat::{Mat, release_buffers};
 pub use ridge::{Ridge, hat_diagonal};
 pub use search::{neighbours, neighbours_of};
-pub use shrink::shrink_singular_values;
+pub use shrink::Shrinker;
 pub use sparse::{Pattern, SparseMat};
 pub use spmm::{sddmm, spmm, spmm_t, transposed_values};
 pub use svd::{LinearMap, Svd, truncated_svd};

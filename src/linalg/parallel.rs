@@ -61,6 +61,39 @@ pub(crate) fn fill_rows_of_two(
     }
 }
 
+/// Calls `change(first_row, rows)` for chunks of `together` rows of a row-major buffer and returns what they gave, in order.
+pub(crate) fn map_rows<T: Send>(
+    buffer: &mut [f32],
+    cols: usize,
+    together: usize,
+    change: impl Fn(usize, &mut [f32]) -> T + Sync,
+) -> Vec<T> {
+    let chunk = (together * cols).max(1);
+    if worth_splitting(buffer.len()) {
+        buffer.par_chunks_mut(chunk).enumerate().map(|(i, part)| change(i * together, part)).collect()
+    } else {
+        buffer.chunks_mut(chunk).enumerate().map(|(i, part)| change(i * together, part)).collect()
+    }
+}
+
+/// [`map_rows`] over two buffers of one shape at once.
+pub(crate) fn map_both_rows<T: Send>(
+    first: &mut [f32],
+    second: &mut [f32],
+    cols: usize,
+    together: usize,
+    change: impl Fn(usize, &mut [f32], &mut [f32]) -> T + Sync,
+) -> Vec<T> {
+    let chunk = (together * cols).max(1);
+    if worth_splitting(first.len()) {
+        let parts = first.par_chunks_mut(chunk).zip(second.par_chunks_mut(chunk)).enumerate();
+        parts.map(|(i, (first, second))| change(i * together, first, second)).collect()
+    } else {
+        let parts = first.chunks_mut(chunk).zip(second.chunks_mut(chunk)).enumerate();
+        parts.map(|(i, (first, second))| change(i * together, first, second)).collect()
+    }
+}
+
 /// Computes one value per chunk `range` of `0..count` and returns them in order.
 pub(crate) fn map_chunks<T: Send>(
     count: usize,

@@ -31,6 +31,15 @@ impl Var {
         )
     }
 
+    /// `S B` of a symmetric `S`: the way back takes `S`, too, whose rows lie as the kernels want them, and not `Sᵀ`.
+    pub fn symmetric_matmul(&self, other: &Var) -> Var {
+        Var::from_op(
+            linalg::matmul(self.value(), other.value()),
+            [self, other],
+            [Box::new(|g, p, _| g.matmul_nt(&p[1])), Box::new(|g, p, _| p[0].symmetric_matmul(g))],
+        )
+    }
+
     /// `A⁻¹` of a small, well-conditioned square matrix.
     pub fn inverse(&self) -> Var {
         Var::from_op(
@@ -57,6 +66,7 @@ mod tests {
         check("matmul", &[(3, 4), (4, 2)], |v| v[0].matmul(&v[1]));
         check("matmul_nt", &[(3, 4), (2, 4)], |v| v[0].matmul_nt(&v[1]));
         check("matmul_tn", &[(4, 3), (4, 2)], |v| v[0].matmul_tn(&v[1]));
+        check("symmetric_matmul", &[(4, 4), (4, 2)], |v| v[0].add(&v[0].transpose()).symmetric_matmul(&v[1]));
         check("inverse", &[(3, 3)], |v| {
             let one = Var::constant(Mat::from_fn(3, 3, |row, col| f32::from(row == col)));
             v[0].matmul_tn(&v[0]).add(&one).add(&v[0].scale(0.3)).inverse()

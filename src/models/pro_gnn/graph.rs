@@ -11,14 +11,17 @@
 use std::rc::Rc;
 
 use crate::linalg::elementwise::reduce_rows;
-use crate::linalg::parallel::{fill_rows, map_chunks};
+use crate::linalg::parallel::{map_both_rows, map_chunks, map_rows};
 use crate::linalg::simd::{self, vectorised};
-use crate::linalg::{Mat, SparseMat, matmul_nt, shrink_singular_values};
+use crate::linalg::{Mat, Shrinker, SparseMat, matmul};
 
 /// Memory of the gradient.
 const MOMENTUM: f32 = 0.9;
 /// Added to the degrees in the smoothness, as in the authors' code.
 const EPSILON: f32 = 1e-3;
+/// Rows that a thread works on at a time: enough for products over them to be worth their preparation, few enough to
+/// stay in its cache.
+const TOGETHER: usize = 64;
 
 /// What pulls on the graph, and how hard.
 #[derive(Clone, Copy, Debug)]
@@ -51,74 +54,145 @@ pub(super) struct LearnedGraph {
     pub entries: Rc<Mat>,
     /// `[n, n]`.
     pub momentum: Mat,
+    /// Shrinks singular values, from the vectors that were left the last time.
+    pub shrinker: Shrinker,
+    /// What several parts of an epoch ask about the entries.
+    pub measured: Measured,
+}
+
+/// Row sums and distance from the given graph.
+pub(super) struct Measured {
+    /// `d`.
+    pub degrees: Vec<f32>,
+    /// `‖S - A‖` (Frobenius).
+    distance: f32,
 }
 
 impl LearnedGraph {
     /// Begins with the given graph.
-    pub fn of(adjacency: &SparseMat) -> Self {
-        let entries = adjacency.to_dense();
-        LearnedGraph { momentum: Mat::zeros(entries.rows(), entries.cols()), entries: Rc::new(entries) }
+    pub fn of(given: &SparseMat) -> Self {
+        let size = given.rows();
+        Self::resumed(given, given.to_dense(), Mat::zeros(size, size), Shrinker::default())
+    }
+
+    /// Goes on from where another one was.
+    pub fn resumed(given: &SparseMat, mut entries: Mat, momentum: Mat, shrinker: Shrinker) -> Self {
+        let measured = settle(&mut entries, given, |entry| entry);
+        LearnedGraph { entries: Rc::new(entries), momentum, shrinker, measured }
     }
 
     /// One step of gradient descent, then the proximal steps and the bounds. `products` is `K`, where smoothness pulls.
     pub fn step(&mut self, given: &SparseMat, through: &Through, products: Option<&Mat>, pull: Pull) {
-        let degrees = row_sums(&self.entries);
-        let smooth =
-            products.map(|products| Smoothness::of(&self.entries, products, &degrees, pull.smoothness));
-        self.remember(given, through, &degrees, smooth.as_ref());
-        let moved = |entry: f32, momentum: f32| entry - pull.rate * momentum;
+        let gradient = self.gradient(through, products, pull.smoothness);
+        let moved = move |entry: f32, momentum: f32| entry - pull.rate * momentum;
         let bounded = move |entry: f32| (entry - pull.rate * pull.sparsity).clamp(0.0, 1.0);
         if pull.low_rank == 0.0 {
-            let both = |entry, momentum| bounded(moved(entry, momentum));
-            return update(Rc::make_mut(&mut self.entries), &self.momentum, both);
+            self.measured = self.follow(given, &gradient, move |entry, by| bounded(moved(entry, by)));
+            return;
         }
-        update(Rc::make_mut(&mut self.entries), &self.momentum, moved);
-        let mut shrunk = shrink_singular_values(&self.entries, pull.rate * pull.low_rank);
-        update(&mut shrunk, &self.momentum, |entry, _| bounded(entry));
+        self.follow(given, &gradient, moved);
+        let mut shrunk = self.shrinker.shrink(&self.entries, pull.rate * pull.low_rank);
+        self.measured = settle(&mut shrunk, given, bounded);
         self.entries = Rc::new(shrunk);
     }
 
-    /// `momentum ← 0.9 momentum + gradient`.
-    fn remember(
-        &mut self,
-        given: &SparseMat,
-        through: &Through,
-        degrees: &[f32],
-        smooth: Option<&Smoothness<'_>>,
-    ) {
-        let size = self.entries.rows();
-        let closeness = 1.0 / distance(&self.entries, given).max(f32::MIN_POSITIVE);
-        // Of S = A itself, the norm has no slope.
-        let closeness = if closeness.is_finite() && closeness < 1e30 { closeness } else { 0.0 };
+    fn gradient<'a>(&self, through: &Through, products: Option<&'a Mat>, smoothness: f32) -> Gradient<'a> {
+        let Measured { degrees, distance } = &self.measured;
+        let smooth = products.map(|products| Smoothness::of(&self.entries, products, degrees, smoothness));
+        let closeness = 1.0 / distance.max(f32::MIN_POSITIVE);
         let (left, right) = through.halves(degrees);
         let mut own = through.own(degrees);
-        if let Some(smooth) = smooth {
+        if let Some(smooth) = &smooth {
             own.iter_mut().zip(&smooth.own).for_each(|(own, more)| *own += more);
         }
-        let (entries, own) = (&*self.entries, &own);
-        fill_rows(self.momentum.as_mut_slice(), size, 4 * size, |first, part| {
-            let count = part.len() / size;
-            let some: Vec<u32> = (first as u32..(first + count) as u32).collect();
-            let low_rank = matmul_nt(&left.select_rows(&some), &right); // [chunk, n]
-            for (offset, momentum) in part.chunks_exact_mut(size).enumerate() {
-                let row = first + offset;
-                let (entries, network) = (entries.row(row), low_rank.row(offset));
-                vectorised(
-                    #[inline(always)]
-                    || {
-                        for col in 0..size {
-                            let gradient =
-                                closeness.mul_add(entries[col], network[col]) + own[row] + own[col];
-                            momentum[col] = MOMENTUM.mul_add(momentum[col], gradient);
-                        }
-                    },
-                );
-                given.row(row).for_each(|(col, weight)| momentum[col as usize] -= closeness * weight);
-                if let Some(smooth) = smooth {
+        Gradient {
+            // Of S = A itself, the norm has no slope.
+            closeness: if closeness.is_finite() && closeness < 1e30 { closeness } else { 0.0 },
+            left,
+            right: right.transposed(),
+            own,
+            smooth,
+        }
+    }
+
+    /// `momentum ← 0.9 momentum + gradient`, then `S ← f(S, momentum)`, entry by entry: one walk through the memory.
+    fn follow(
+        &mut self,
+        given: &SparseMat,
+        gradient: &Gradient<'_>,
+        f: impl Fn(f32, f32) -> f32 + Sync + Copy,
+    ) -> Measured {
+        let size = self.entries.rows();
+        let entries = Rc::make_mut(&mut self.entries).as_mut_slice();
+        let parts = map_both_rows(
+            self.momentum.as_mut_slice(),
+            entries,
+            size,
+            TOGETHER,
+            |first, momentum, entries| {
+                let some: Vec<u32> = (first..first + momentum.len() / size).map(|row| row as u32).collect();
+                let network = matmul(&gradient.left.select_rows(&some), &gradient.right); // [chunk, n]
+                let rows = momentum.chunks_exact_mut(size).zip(entries.chunks_exact_mut(size));
+                let measure = |(offset, (momentum, entries)): (usize, (&mut [f32], &mut [f32]))| {
+                    let row = first + offset;
+                    gradient.add_to(row, momentum, entries, network.row(offset));
+                    given
+                        .row(row)
+                        .for_each(|(col, weight)| momentum[col as usize] -= gradient.closeness * weight);
+                    vectorised(
+                        #[inline(always)]
+                        || entries.iter_mut().zip(&*momentum).for_each(|(entry, by)| *entry = f(*entry, *by)),
+                    );
+                    measure_row(entries, given.row(row))
+                };
+                rows.enumerate().map(measure).collect()
+            },
+        );
+        Measured::of(parts)
+    }
+}
+
+/// The gradient of everything but the proximal terms, in parts that are cheap to keep.
+struct Gradient<'a> {
+    /// `1 / ‖S - A‖`.
+    closeness: f32,
+    /// `½ diag(r) [P Q]`, `[n, 2w]`.
+    left: Mat,
+    /// `(diag(r) [Q P])ᵀ`, `[2w, n]`.
+    right: Mat,
+    /// Half of what a row, and a column, adds to all of its entries.
+    own: Vec<f32>,
+    smooth: Option<Smoothness<'a>>,
+}
+
+impl Gradient<'_> {
+    /// A row of `momentum ← 0.9 momentum + gradient`, but for the entries of the given graph.
+    fn add_to(&self, row: usize, momentum: &mut [f32], entries: &[f32], network: &[f32]) {
+        let (size, closeness, of_row) = (momentum.len(), self.closeness, self.own[row]);
+        let (entries, network, own) = (&entries[..size], &network[..size], &self.own[..size]);
+        vectorised(
+            #[inline(always)]
+            move || {
+                for col in 0..size {
+                    let gradient = closeness.mul_add(entries[col], network[col]) + of_row + own[col];
+                    momentum[col] = MOMENTUM.mul_add(momentum[col], gradient);
+                }
+                if let Some(smooth) = &self.smooth {
                     smooth.add_to(row, momentum);
                 }
-            }
-        });
+            },
+        );
+    }
+}
+
+impl Measured {
+    /// From the row sums and squared distances of chunks of rows.
+    fn of(parts: Vec<Vec<(f32, f64)>>) -> Self {
+        let square: f64 = parts.iter().map(|part| part.iter().map(|(_, square)| square).sum::<f64>()).sum();
+        Measured {
+            degrees: parts.into_iter().flatten().map(|(sum, _)| sum).collect(),
+            distance: square.sqrt() as f32,
+        }
     }
 }
 
@@ -162,18 +236,9 @@ impl<'a> Smoothness<'a> {
         let size = entries.rows();
         let scale: Vec<f32> = degrees.iter().map(|degree| (degree + EPSILON).powf(-0.5)).collect();
         let slope = |row: usize| {
-            let weighted: f32 = vectorised(
+            let weighted = vectorised(
                 #[inline(always)]
-                || {
-                    let mut lanes = [0f32; 16];
-                    let (entries, products) = (entries.row(row), products.row(row));
-                    for start in (0..size).step_by(16) {
-                        for (lane, col) in (start..size.min(start + 16)).enumerate() {
-                            lanes[lane] += scale[col] * entries[col] * products[col];
-                        }
-                    }
-                    lanes.iter().sum()
-                },
+                || weighted_dot(entries.row(row), products.row(row), &scale),
             );
             let inverse = scale[row] * scale[row];
             EPSILON * products.get(row, row) * inverse * inverse + inverse * scale[row] * weighted
@@ -184,18 +249,28 @@ impl<'a> Smoothness<'a> {
     }
 
     /// Adds `-λ q_i q_j K_ij` to row `i`.
+    #[inline(always)]
     fn add_to(&self, row: usize, momentum: &mut [f32]) {
         let factor = -self.weight * self.scale[row];
-        let (products, scale) = (self.products.row(row), &self.scale);
-        vectorised(
-            #[inline(always)]
-            || {
-                for ((momentum, product), scale) in momentum.iter_mut().zip(products).zip(scale) {
-                    *momentum += factor * scale * product;
-                }
-            },
-        );
+        for ((momentum, product), scale) in momentum.iter_mut().zip(self.products.row(row)).zip(&self.scale) {
+            *momentum += factor * scale * product;
+        }
     }
+}
+
+/// `Σ_j a_j b_j c_j`, in sixteen fixed lanes.
+#[inline(always)]
+fn weighted_dot(a: &[f32], b: &[f32], c: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest), (c, c_rest)) =
+        (a.as_chunks::<16>(), b.as_chunks::<16>(), c.as_chunks::<16>());
+    let mut lanes = [0f32; 16];
+    for ((a, b), c) in a.iter().zip(b).zip(c) {
+        for lane in 0..16 {
+            lanes[lane] = (a[lane] * b[lane]).mul_add(c[lane], lanes[lane]);
+        }
+    }
+    let rest = a_rest.iter().zip(b_rest).zip(c_rest).map(|((a, b), c)| a * b * c);
+    lanes.iter().sum::<f32>() + rest.sum::<f32>()
 }
 
 /// Row sums `d`.
@@ -203,40 +278,47 @@ pub(super) fn row_sums(entries: &Mat) -> Vec<f32> {
     reduce_rows(entries, simd::sum).as_slice().to_vec()
 }
 
-/// `‖S - A‖` (Frobenius).
-fn distance(entries: &Mat, given: &SparseMat) -> f32 {
-    let size = entries.rows();
-    let square = |row: usize| {
-        let mut difference = entries.row(row).to_vec();
-        given.row(row).for_each(|(col, weight)| difference[col as usize] -= weight);
-        f64::from(vectorised(
-            #[inline(always)]
-            || simd::dot(&difference, &difference),
-        ))
-    };
-    let parts = map_chunks(size, size, |rows| rows.map(square).sum::<f64>());
-    parts.into_iter().sum::<f64>().sqrt() as f32
+/// The sum of a row of `S`, and the square of its distance from the row of the given graph.
+fn measure_row(entries: &mut [f32], given: impl Iterator<Item = (u32, f32)>) -> (f32, f64) {
+    let sum = vectorised(
+        #[inline(always)]
+        || simd::sum(entries),
+    );
+    // Subtracted for a moment: squares of both, subtracted from each other, would leave no digits where S is near A.
+    let before: Vec<(usize, f32)> = given
+        .map(|(col, weight)| {
+            let entry = &mut entries[col as usize];
+            (col as usize, std::mem::replace(entry, *entry - weight))
+        })
+        .collect();
+    let square = vectorised(
+        #[inline(always)]
+        || simd::dot(entries, entries),
+    );
+    before.into_iter().for_each(|(col, entry)| entries[col] = entry);
+    (sum, f64::from(square))
 }
 
-/// Replaces every entry by a function of it and its momentum.
-fn update(entries: &mut Mat, momentum: &Mat, f: impl Fn(f32, f32) -> f32 + Sync + Copy) {
+/// Replaces every entry by a function of it.
+fn settle(entries: &mut Mat, given: &SparseMat, f: impl Fn(f32) -> f32 + Sync + Copy) -> Measured {
     let size = entries.cols();
-    fill_rows(entries.as_mut_slice(), size, size, |first, part| {
-        vectorised(
-            #[inline(always)]
-            || {
-                for (entry, momentum) in part.iter_mut().zip(&momentum.as_slice()[first * size..]) {
-                    *entry = f(*entry, *momentum);
-                }
-            },
-        );
+    let parts = map_rows(entries.as_mut_slice(), size, TOGETHER, |first, part| {
+        let rows = part.chunks_exact_mut(size).enumerate();
+        let measure = |(offset, entries): (usize, &mut [f32])| {
+            vectorised(
+                #[inline(always)]
+                || entries.iter_mut().for_each(|entry| *entry = f(*entry)),
+            );
+            measure_row(entries, given.row(first + offset))
+        };
+        rows.map(measure).collect()
     });
+    Measured::of(parts)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::matmul;
 
     const SIZE: usize = 6;
 
@@ -315,10 +397,10 @@ mod tests {
             rows: rows.clone(),
         };
         let products = matmul(&features(), &features().transposed());
-        let mut graph = LearnedGraph { momentum: Mat::zeros(SIZE, SIZE), entries: Rc::new(entries.clone()) };
-        let degrees = row_sums(&entries);
-        let smooth = Smoothness::of(&entries, &products, &degrees, weight);
-        graph.remember(&given(), &through, &degrees, Some(&smooth));
+        let nothing = Mat::zeros(SIZE, SIZE);
+        let mut graph = LearnedGraph::resumed(&given(), entries.clone(), nothing, Shrinker::default());
+        let gradient = graph.gradient(&through, Some(&products), weight);
+        graph.follow(&given(), &gradient, |entry, _| entry);
         for (i, j) in [(0, 1), (2, 5), (3, 4), (1, 1)] {
             let shifted = |by: f32| {
                 let mut shifted = entries.clone();

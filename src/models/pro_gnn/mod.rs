@@ -26,7 +26,7 @@ use crate::autograd::{Adam, Order, Var, gradients};
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::random::derive;
-use crate::linalg::{Mat, SparseMat, matmul_nt};
+use crate::linalg::{Mat, Shrinker, SparseMat, matmul_nt};
 use crate::training::{
     Checkpoint, EpochRecord, Input, Network, Objective, Parameters, Score, Session, Supervised, Tensors,
     Trained, TrainingConfig, dropout_before, probabilities,
@@ -148,7 +148,7 @@ impl ModelConfig for ProGnnConfig {
         };
         let mut state = State::begin(&learning, &parameters);
         if let Some(checkpoint) = session.load(STAGE)? {
-            state.resume(&checkpoint)?;
+            state.resume(&given, &checkpoint)?;
         }
         while !state.progress.finished(&self.training) {
             if session.stopping() {
@@ -208,8 +208,9 @@ impl NodeClassifier for FittedProGnn {
         let mut entries = changed(self.difference.clone(), &given, |entry, weight| entry + weight);
         entries.as_mut_slice().iter_mut().for_each(|entry| *entry = entry.clamp(0.0, 1.0));
         let input = Input::scaled(features, self.config.normalise_features);
-        let network =
-            DenseGcn { config: &self.config, input: &input, graph: Propagation::over(Rc::new(entries)) };
+        let degrees = row_sums(&entries);
+        let graph = Propagation::over(Rc::new(entries), &degrees);
+        let network = DenseGcn { config: &self.config, input: &input, graph };
         Ok(probabilities(&network, &self.parameters.constants()))
     }
 
@@ -228,15 +229,16 @@ struct Propagation {
 }
 
 impl Propagation {
-    fn over(entries: Rc<Mat>) -> Self {
-        let scale = row_sums(&entries).into_iter().map(|sum| (sum + 1.0).powf(-0.5));
+    /// Over a symmetric `S` with these row sums.
+    fn over(entries: Rc<Mat>, degrees: &[f32]) -> Self {
+        let scale = degrees.iter().map(|sum| (sum + 1.0).powf(-0.5));
         let scale = Mat::column(&scale.collect::<Vec<_>>());
         Propagation { entries: Var::constant(entries), scale: Var::constant(scale) }
     }
 
     fn matmul(&self, x: &Var) -> Var {
         let scaled = x.mul_col(&self.scale);
-        self.entries.matmul(&scaled).add(&scaled).mul_col(&self.scale)
+        self.entries.symmetric_matmul(&scaled).add(&scaled).mul_col(&self.scale)
     }
 }
 
@@ -314,7 +316,7 @@ impl Learning<'_> {
     }
 
     fn network(&self, state: &State) -> DenseGcn<'_> {
-        let graph = Propagation::over(Rc::clone(&state.graph.entries));
+        let graph = Propagation::over(Rc::clone(&state.graph.entries), &state.graph.measured.degrees);
         DenseGcn { config: self.config, input: &self.input, graph }
     }
 }
@@ -380,6 +382,9 @@ impl State {
         tensors.insert("entries".into(), (*self.graph.entries).clone());
         tensors.insert("momentum".into(), self.graph.momentum.clone());
         tensors.insert("best_entries".into(), (*self.best_entries).clone());
+        if let Some(kept) = &self.graph.shrinker.kept {
+            tensors.insert("kept".into(), kept.clone());
+        }
         for (place, name) in NAMES.iter().enumerate() {
             let mut put = |kind: &str, mat: &Mat| tensors.insert(format!("{kind}/{name}"), mat.clone());
             put("value", &self.weights[place]);
@@ -391,7 +396,7 @@ impl State {
         Checkpoint { tensors, state }
     }
 
-    fn resume(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+    fn resume(&mut self, given: &SparseMat, checkpoint: &Checkpoint) -> Result<()> {
         let damaged = || Error::data("the checkpoint cannot be read", "start again without --resume");
         let tensor = |name: &str| checkpoint.tensors.get(name).cloned().ok_or_else(damaged);
         let each = |kind: &str| {
@@ -399,7 +404,8 @@ impl State {
         };
         let shared = |mats: Vec<Mat>| mats.into_iter().map(Rc::new).collect::<Vec<_>>();
         let number = |key: &str| checkpoint.state.get(key).cloned().ok_or_else(damaged);
-        self.graph = LearnedGraph { entries: Rc::new(tensor("entries")?), momentum: tensor("momentum")? };
+        let shrinker = Shrinker { kept: checkpoint.tensors.get("kept").cloned() };
+        self.graph = LearnedGraph::resumed(given, tensor("entries")?, tensor("momentum")?, shrinker);
         self.best_entries = Rc::new(tensor("best_entries")?);
         self.weights = shared(each("value")?);
         self.best_weights = shared(each("best")?);
@@ -454,7 +460,9 @@ mod tests {
     #[test]
     fn the_given_graph_is_read_as_a_gcn_reads_it() {
         let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)]).unwrap().0;
-        let propagation = Propagation::over(Rc::new(normalise::adjacency(&graph).to_dense()));
+        let entries = normalise::adjacency(&graph).to_dense();
+        let degrees = row_sums(&entries);
+        let propagation = Propagation::over(Rc::new(entries), &degrees);
         let x = Var::constant(Mat::from_fn(4, 2, |row, col| (row + 3 * col) as f32));
         let expected =
             crate::autograd::Sparse::constant(&normalise::symmetric_with_self_loops(&graph)).matmul(&x);
