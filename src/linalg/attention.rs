@@ -7,8 +7,9 @@
 //! mask of dropout from the position. It visits the entries once, by columns. What it needs of whole rows comes of sums
 //! the way there took: `Σ_j a_ij ∂a_ij = <g_i, out_i>`; and since the gradients of the scores of a row cancel, that of
 //! `to_i` is `1 - slope` times their sum over the entries of positive score, which the weighted sum over these entries
-//! gives. In the same way that of `from_j` comes of weighted sums of `g`, and no entry needs an inner product. Cost: `entries * heads` exponentials and `entries * heads * columns` multiply-adds, twice as many with a trace and
-//! on the way back.
+//! gives. In the same way that of `from_j` comes of weighted sums of `g`: no entry needs an inner product.
+//! Cost: `entries * heads` exponentials and `entries * heads * columns` multiply-adds, twice as many with a trace and on
+//! the way back.
 //!
 //! Every row, on the way back every column, is worked on alone: the bits do not depend on the number of threads.
 
