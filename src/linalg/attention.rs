@@ -7,8 +7,9 @@
 //! mask of dropout from the position. It visits the entries once, by columns. What it needs of whole rows comes of sums
 //! the way there took: `Σ_j a_ij ∂a_ij = <g_i, out_i>`; and since the gradients of the scores of a row cancel, that of
 //! `to_i` is `1 - slope` times their sum over the entries of positive score, which the weighted sum over these entries
-//! gives. Cost: `entries * heads` exponentials and `entries * heads * columns` multiply-adds, twice as many with a trace and
-//! on the way back.
+//! gives. In the same way that of `from_j` comes of weighted sums of `g`: no entry needs an inner product.
+//! Cost: `entries * heads` exponentials and `entries * heads * columns` multiply-adds, twice as many with a trace and on
+//! the way back.
 //!
 //! Every row, on the way back every column, is worked on alone: the bits do not depend on the number of threads.
 
@@ -45,7 +46,15 @@ pub(crate) struct Pulled {
     pub x: Mat,
 }
 
-/// Calls a method for a number of heads known to the compiler where it is a common one, 0 for any other.
+/// Numbers that are worked on together: all heads of an entry and of those after it.
+const LANES: usize = 16;
+
+/// As many heads as one call can take, of so many in all: those of an entry fill the lanes without remainder.
+pub(crate) fn heads_at_once(heads: usize) -> usize {
+    LANES.min(1 << heads.max(1).ilog2())
+}
+
+/// Calls a method for a number of heads that the compiler knows.
 macro_rules! for_heads {
     ($heads:expr, $self:ident.$method:ident($($argument:expr),*)) => {
         match $heads {
@@ -53,7 +62,8 @@ macro_rules! for_heads {
             2 => $self.$method::<2>($($argument),*),
             4 => $self.$method::<4>($($argument),*),
             8 => $self.$method::<8>($($argument),*),
-            _ => $self.$method::<0>($($argument),*),
+            16 => $self.$method::<16>($($argument),*),
+            _ => unreachable!("the number of heads was checked"),
         }
     };
 }
@@ -65,7 +75,7 @@ impl Attention<'_> {
 
     /// Columns of each head.
     fn columns(&self) -> usize {
-        self.x.cols() / self.heads().max(1)
+        self.x.cols() / self.heads()
     }
 
     /// About the multiply-adds of a row: the score of an entry costs about as much as sixteen.
@@ -75,7 +85,7 @@ impl Attention<'_> {
 
     /// The weighted sums, `[m, heads * columns]`.
     pub fn forward(&self) -> Mat {
-        let mut out = self.room();
+        let mut out = self.space();
         fill_rows(out.as_mut_slice(), self.x.cols(), self.row_work(self.pattern.rows()), |first, out| {
             for_heads!(self.heads(), self.rows(first, out, &mut []));
         });
@@ -84,7 +94,7 @@ impl Attention<'_> {
 
     /// The same, and what [`Attention::backward`] needs.
     pub fn forward_traced(&self) -> (Mat, Trace) {
-        let mut out = self.room();
+        let mut out = self.space();
         let mut trace = Mat::scratch(out.rows(), out.cols() + 2 * self.heads());
         fill_rows_of_two(&mut out, &mut trace, self.row_work(self.pattern.rows()), |first, out, trace| {
             for_heads!(self.heads(), self.rows(first, out, trace));
@@ -99,96 +109,119 @@ impl Attention<'_> {
         fill_rows_of_two(&mut facts, &mut to, 4 * self.x.cols(), |first, facts, to| {
             self.facts(first, facts, to, g, out, &trace.0);
         });
-        let (mut x, mut from) =
-            (Mat::scratch(self.x.rows(), self.x.cols()), Mat::scratch(self.x.rows(), heads));
-        fill_rows_of_two(&mut x, &mut from, 2 * self.row_work(self.pattern.cols()), |first, x, from| {
+        let cols = self.x.rows();
+        let (mut x, mut from) = (Mat::scratch(cols, self.x.cols()), Mat::scratch(cols, heads));
+        fill_rows_of_two(&mut x, &mut from, self.row_work(cols), |first, x, from| {
             for_heads!(heads, self.columns_back(first, x, from, g, &facts));
         });
         Pulled { to, from, x }
     }
 
-    /// Room for the result; checks that all fits.
-    fn room(&self) -> Mat {
-        let (rows, cols) = (self.pattern.rows(), self.pattern.cols());
+    /// Space for the result; checks that all fits.
+    fn space(&self) -> Mat {
+        let (rows, cols, heads) = (self.pattern.rows(), self.pattern.cols(), self.heads());
+        assert_eq!(heads_at_once(heads), heads, "a number of heads that fits the lanes");
         assert_eq!(self.to.rows(), rows, "a score for each row");
-        assert_eq!(self.from.shape(), (cols, self.heads()), "a score for each column");
-        assert_eq!(self.x.shape(), (cols, self.heads() * self.columns()), "as many columns for each head");
+        assert_eq!(self.from.shape(), (cols, heads), "a score for each column");
+        assert_eq!(self.x.shape(), (cols, heads * self.columns()), "as many columns for each head");
         Mat::scratch(rows, self.x.cols())
     }
 
     /// Rows from `first` on; `trace` is empty when nobody asks for it.
     fn rows<const H: usize>(&self, first: usize, out: &mut [f32], trace: &mut [f32]) {
         let width = self.x.cols();
-        let traced = if trace.is_empty() { 0 } else { width + 2 * self.heads() };
+        let mut room = Room::of::<H>(&self.pattern.indptr()[first..=first + out.len() / width], width);
         vectorised(
             #[inline(always)]
             || {
-                let mut room = Room::default();
-                for (offset, out) in out.chunks_exact_mut(width).enumerate() {
-                    self.row::<H>(first + offset, out, &mut trace[offset * traced..][..traced], &mut room);
+                if trace.is_empty() {
+                    for (row, out) in (first..).zip(out.chunks_exact_mut(width)) {
+                        self.row::<H, false>(row, out, &mut [], &mut room);
+                    }
+                } else {
+                    let rows = out.chunks_exact_mut(width).zip(trace.chunks_exact_mut(width + 2 * H));
+                    for (row, (out, trace)) in (first..).zip(rows) {
+                        self.row::<H, true>(row, out, trace, &mut room);
+                    }
                 }
             },
         );
     }
 
     #[inline(always)]
-    fn row<const H: usize>(&self, row: usize, out: &mut [f32], trace: &mut [f32], room: &mut Room) {
-        let heads = known::<H>(self.heads());
-        let indices = self.pattern.row(row);
+    fn row<const H: usize, const TRACED: bool>(
+        &self,
+        row: usize,
+        out: &mut [f32],
+        trace: &mut [f32],
+        room: &mut Room,
+    ) {
+        let (slope, mask, columns) = (self.slope, self.mask, self.columns());
+        let (range, indices) = (self.pattern.row_range(row), self.pattern.row(row));
         if indices.is_empty() {
             out.fill(0.0);
             trace.fill(0.0);
             return;
         }
-        let (slope, flat) = (self.slope, indices.len() * heads);
-        let Room { scores, weights, early, tops, totals, .. } = room;
-        tops.resize(heads, 0.0);
-        totals.resize(heads, 0.0);
-        for buffer in [&mut *scores, &mut *weights, &mut *early] {
-            buffer.resize(flat.next_multiple_of(LANES), 0.0);
-        }
-        let to = &self.to.as_slice()[row * heads..][..heads];
+        let (flat, blocks) = lengths::<H>(indices.len());
+        let (scores, weights) = (&mut room.scores[..blocks], &mut room.weights[..blocks]);
+        let chosen = &mut room.chosen[..blocks];
+        let to = self.to.row(row).first_chunk::<H>().expect("a score for each head");
         let (from, x, stride) = (self.from.as_slice(), self.x.as_slice(), self.x.cols());
-        for (scores, &col) in scores.chunks_exact_mut(heads).zip(indices) {
+        for (scores, &col) in scores.as_flattened_mut().chunks_exact_mut(H).zip(indices) {
             simd::prefetch(&x[col as usize * stride..][..stride]);
-            let from = &from[col as usize * heads..][..heads];
-            each::<H, f32>(scores, |head| leaky_relu(to[head] + from[head], slope));
+            let from = &from[col as usize * H..][..H];
+            let mut found = [0f32; H];
+            for head in 0..H {
+                found[head] = leaky_relu(to[head] + from[head], slope);
+            }
+            scores.copy_from_slice(&found);
         }
-        scores[flat..].fill(f32::NEG_INFINITY);
-        fold::<H>(tops, f32::NEG_INFINITY, scores, scores, flat, |top, score, _| top.max(score), f32::max);
-        spread::<H>(weights, scores, tops, |score, top| simd::exp(score - top));
-        fold::<H>(totals, 0.0, weights, weights, flat, |sum, weight, _| sum + weight, |a, b| a + b);
+        scores.as_flattened_mut()[flat..].fill(f32::NEG_INFINITY);
 
-        let traced = !trace.is_empty();
-        let (positive, rest) = trace.split_at_mut(if traced { out.len() } else { 0 });
-        let (shares, logs) = rest.split_at_mut(rest.len() / 2);
-        if traced {
-            let step = |sum, score: f32, weight| if score > 0.0 { sum + weight } else { sum };
-            fold::<H>(shares, 0.0, scores, weights, flat, step, |a, b| a + b);
-            for head in 0..heads {
-                shares[head] /= totals[head];
-                logs[head] = tops[head] + totals[head].ln();
+        let mut tops = [f32::NEG_INFINITY; LANES];
+        for scores in &*scores {
+            for lane in 0..LANES {
+                tops[lane] = larger(tops[lane], scores[lane]);
             }
         }
-        totals.iter_mut().for_each(|total| *total = total.recip());
-        early.copy_from_slice(weights);
-        spread::<H>(weights, early, totals, |weight, factor| weight * factor);
-        let (mask, first) = (self.mask, (self.pattern.row_range(row).start * heads) as u32);
-        if mask.drops() {
-            for (weights, block) in weights.as_chunks_mut::<LANES>().0.iter_mut().zip(0u32..) {
-                let at = first.wrapping_add(block * LANES as u32);
+        let tops = joined::<H>(tops, larger);
+        let (mut totals, mut positives) = ([0f32; LANES], [0f32; LANES]);
+        let mut at = (range.start * H) as u32;
+        for ((scores, weights), chosen) in scores.iter().zip(weights.iter_mut()).zip(chosen.iter_mut()) {
+            for lane in 0..LANES {
+                let weight = simd::exp(scores[lane] - tops[lane]);
+                let positive = if scores[lane] > 0.0 { weight } else { 0.0 };
+                totals[lane] += weight;
+                positives[lane] += positive;
+                weights[lane] = weight;
+                chosen[lane] = positive;
+            }
+            if mask.drops() {
                 for lane in 0..LANES {
-                    weights[lane] = mask.apply(at.wrapping_add(lane as u32), weights[lane]);
+                    let factor = mask.apply(at.wrapping_add(lane as u32), 1.0);
+                    weights[lane] *= factor;
+                    chosen[lane] *= factor;
                 }
+                at = at.wrapping_add(LANES as u32);
             }
         }
-        if traced {
-            lanes(early, weights, scores, |_, weight, score| if score > 0.0 { weight } else { 0.0 });
-            let mut sums = Sums::<true> { of: self, indices, weights, early, out, positive };
-            in_blocks(heads, self.columns(), &mut sums);
-        } else {
-            let mut sums = Sums::<false> { of: self, indices, weights, early, out, positive };
-            in_blocks(heads, self.columns(), &mut sums);
+        let totals = joined::<H>(totals, sum);
+        let positives = joined::<H>(positives, sum);
+
+        let (positive, rest) = trace.split_at_mut(if TRACED { out.len() } else { 0 });
+        let (weights, chosen) = (weights.as_flattened(), chosen.as_flattened());
+        let mut sums =
+            Sums::<TRACED> { heads: H, columns, indices, x, weights, chosen, out, second: positive };
+        in_blocks(&mut sums);
+        for head in 0..H {
+            let (factor, own) = (totals[head].recip(), head * columns..(head + 1) * columns);
+            sums.out[own.clone()].iter_mut().for_each(|out| *out *= factor);
+            if TRACED {
+                sums.second[own].iter_mut().for_each(|out| *out *= factor);
+                rest[head] = positives[head] / totals[head];
+                rest[H + head] = tops[head] + totals[head].ln();
+            }
         }
     }
 
@@ -208,9 +241,9 @@ impl Attention<'_> {
                     facts[heads..2 * heads].copy_from_slice(logs);
                     for head in 0..heads {
                         let own = head * columns..(head + 1) * columns;
-                        let all = simd::dot(&g[own.clone()], &out[own.clone()]);
+                        let all = dot(&g[own.clone()], &out[own.clone()]);
                         facts[2 * heads + head] = all;
-                        let positive = simd::dot(&g[own.clone()], &positive[own]);
+                        let positive = dot(&g[own.clone()], &positive[own]);
                         pulled[head] = (1.0 - slope) * (positive - all * shares[head]);
                     }
                 }
@@ -227,99 +260,137 @@ impl Attention<'_> {
         g: &Mat,
         facts: &Mat,
     ) {
-        let (heads, width) = (self.heads(), self.x.cols());
+        let width = self.x.cols();
+        let t = self.pattern.transpose();
+        let mut room = Room::of::<H>(&t.indptr[first..=first + x.len() / width], width);
         vectorised(
             #[inline(always)]
             || {
-                let mut room = Room::default();
-                let columns = x.chunks_exact_mut(width).zip(from.chunks_exact_mut(heads));
+                let columns = x.chunks_exact_mut(width).zip(from.chunks_exact_mut(H));
                 for (column, (x, from)) in (first..).zip(columns) {
-                    self.column_back::<H>(column, x, from, g.as_slice(), facts.as_slice(), &mut room);
+                    let range = t.indptr[column]..t.indptr[column + 1];
+                    let entries = (&t.indices[range.clone()], &t.entry[range]);
+                    self.column_back::<H>(
+                        column,
+                        entries,
+                        x,
+                        from,
+                        g.as_slice(),
+                        facts.as_slice(),
+                        &mut room,
+                    );
                 }
             },
         );
     }
 
     #[inline(always)]
+    #[expect(clippy::too_many_arguments)]
     fn column_back<const H: usize>(
         &self,
         column: usize,
+        (indices, entries): (&[u32], &[u32]),
         x: &mut [f32],
         from: &mut [f32],
         g: &[f32],
         facts: &[f32],
         room: &mut Room,
     ) {
-        let heads = known::<H>(self.heads());
-        let t = self.pattern.transpose();
-        let range = t.indptr[column]..t.indptr[column + 1];
-        let (indices, entries) = (&t.indices[range.clone()], &t.entry[range]);
-        let (slope, mask, flat) = (self.slope, self.mask, indices.len() * heads);
-        let padded = flat.next_multiple_of(LANES);
-        let Room { scores, weights, shares, means, dots, positions, .. } = room;
-        for buffer in [&mut *scores, &mut *weights, &mut *shares, &mut *means, &mut *dots] {
-            buffer.resize(padded, 0.0);
-        }
-        positions.resize(padded, 0);
-        let (own, stride) = (&self.from.as_slice()[column * heads..][..heads], self.x.cols());
-        for (place, (&row, &entry)) in indices.iter().zip(entries).enumerate() {
+        let (slope, mask, columns, stride) = (self.slope, self.mask, self.columns(), self.x.cols());
+        let (flat, blocks) = lengths::<H>(indices.len());
+        let (scores, logs) = (&mut room.scores[..blocks], &mut room.logs[..blocks]);
+        let (means, positions) = (&mut room.means[..blocks], &mut room.positions[..blocks]);
+        let own = self.from.row(column).first_chunk::<H>().expect("a score for each head");
+        let places = (scores.as_flattened_mut().chunks_exact_mut(H))
+            .zip(logs.as_flattened_mut().chunks_exact_mut(H))
+            .zip(means.as_flattened_mut().chunks_exact_mut(H))
+            .zip(positions.as_flattened_mut().chunks_exact_mut(H));
+        for ((((scores, logs), means), positions), (&row, &entry)) in places.zip(indices.iter().zip(entries))
+        {
             simd::prefetch(&g[row as usize * stride..][..stride]);
-            let facts = &facts[row as usize * 3 * heads..][..3 * heads];
-            let here = place * heads..(place + 1) * heads;
-            each::<H, f32>(&mut scores[here.clone()], |head| facts[head] + own[head]);
-            each::<H, f32>(&mut shares[here.clone()], |head| facts[heads + head]);
-            each::<H, f32>(&mut means[here.clone()], |head| facts[2 * heads + head]);
-            let first = entry.wrapping_mul(heads as u32);
-            each::<H, u32>(&mut positions[here], |head| first.wrapping_add(head as u32));
+            let facts = &facts[row as usize * 3 * H..][..3 * H];
+            let (mut found, mut places) = ([0f32; H], [0u32; H]);
+            for head in 0..H {
+                found[head] = facts[head] + own[head];
+                places[head] = entry.wrapping_mul(H as u32).wrapping_add(head as u32);
+            }
+            scores.copy_from_slice(&found);
+            logs.copy_from_slice(&facts[H..2 * H]);
+            means.copy_from_slice(&facts[2 * H..]);
+            positions.copy_from_slice(&places);
         }
-        scores[flat..].fill(0.0);
-        shares[flat..].fill(f32::INFINITY);
-        means[flat..].fill(0.0);
-        lanes(weights, scores, shares, |_, score, log| simd::exp(leaky_relu(score, slope) - log));
-        shares.copy_from_slice(weights);
-        if mask.drops() {
-            let blocks = weights.as_chunks_mut::<LANES>().0.iter_mut().zip(positions.as_chunks::<LANES>().0);
-            for (weights, at) in blocks {
+        scores.as_flattened_mut()[flat..].fill(0.0);
+        logs.as_flattened_mut()[flat..].fill(f32::INFINITY);
+        means.as_flattened_mut()[flat..].fill(0.0);
+
+        let (weights, chosen) = (&mut room.weights[..blocks], &mut room.chosen[..blocks]);
+        // Σ_i slope_ij a_ij <g_i, out_i>, where the slope is that at the score.
+        let mut expected = [0f32; LANES];
+        for block in 0..blocks {
+            let (scores, logs, means) = (&scores[block], &logs[block], &means[block]);
+            let (weights, chosen, positions) = (&mut weights[block], &mut chosen[block], &positions[block]);
+            for lane in 0..LANES {
+                let share = simd::exp(leaky_relu(scores[lane], slope) - logs[lane]);
+                let sloped = if scores[lane] > 0.0 { share } else { slope * share };
+                expected[lane] = sloped.mul_add(means[lane], expected[lane]);
+                weights[lane] = share;
+                chosen[lane] = sloped;
+            }
+            if mask.drops() {
                 for lane in 0..LANES {
-                    weights[lane] = mask.apply(at[lane], weights[lane]);
+                    let factor = mask.apply(positions[lane], 1.0);
+                    weights[lane] *= factor;
+                    chosen[lane] *= factor;
                 }
             }
         }
-        let own = &self.x.as_slice()[column * stride..][..stride];
-        dots.fill(0.0);
-        in_blocks(heads, self.columns(), &mut Pull { of: self, indices, weights, g, own, dots, out: x });
-        // share * (scale * dot - mean) where the share was kept, share * -mean where it was dropped.
-        lanes(dots, weights, shares, |dot, weight, _| weight * dot);
-        lanes(shares, dots, means, |share, pulled, mean| pulled - share * mean);
-        let sloped = |sum, score: f32, share: f32| sum + if score > 0.0 { share } else { slope * share };
-        fold::<H>(from, 0.0, scores, shares, flat, sloped, |a, b| a + b);
+        let expected = joined::<H>(expected, sum);
+
+        let (weights, chosen) = (weights.as_flattened(), chosen.as_flattened());
+        let second = &mut room.sums[..stride];
+        let mut sums = Sums::<true> { heads: H, columns, indices, x: g, weights, chosen, out: x, second };
+        in_blocks(&mut sums);
+        for head in 0..H {
+            let own = head * columns..(head + 1) * columns;
+            from[head] = dot(&sums.second[own.clone()], &self.x.row(column)[own]) - expected[head];
+        }
     }
 }
 
-/// Buffers of one row, used again for the next: all heads of an entry, then those of the next entry, and as many more as
-/// fill the last lanes.
-#[derive(Default)]
+/// Buffers of one row or column, used again for the next.
 struct Room {
-    scores: Vec<f32>,
-    weights: Vec<f32>,
-    /// Weights of positive scores.
-    early: Vec<f32>,
-    shares: Vec<f32>,
-    means: Vec<f32>,
-    dots: Vec<f32>,
-    positions: Vec<u32>,
-    /// One per head.
-    tops: Vec<f32>,
-    totals: Vec<f32>,
+    scores: Vec<[f32; LANES]>,
+    logs: Vec<[f32; LANES]>,
+    means: Vec<[f32; LANES]>,
+    positions: Vec<[u32; LANES]>,
+    /// What all entries weigh, and what those count for whose sum is kept beside theirs.
+    weights: Vec<[f32; LANES]>,
+    chosen: Vec<[f32; LANES]>,
+    sums: Vec<f32>,
 }
 
-/// Numbers that are worked on together.
-const LANES: usize = 16;
+impl Room {
+    /// Enough for the longest of the rows between `bounds`.
+    fn of<const H: usize>(bounds: &[usize], width: usize) -> Self {
+        let longest = bounds.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        let blocks = lengths::<H>(longest).1;
+        let numbers = || vec![[0f32; LANES]; blocks];
+        Room {
+            scores: numbers(),
+            logs: numbers(),
+            means: numbers(),
+            positions: vec![[0; LANES]; blocks],
+            weights: numbers(),
+            chosen: numbers(),
+            sums: vec![0.0; width],
+        }
+    }
+}
 
-/// The number of heads, a constant where the compiler knows it.
+/// Numbers of all heads of so many entries, and the blocks of lanes they fill.
 #[inline(always)]
-fn known<const H: usize>(heads: usize) -> usize {
-    if H == 0 { heads } else { H }
+fn lengths<const H: usize>(entries: usize) -> (usize, usize) {
+    (entries * H, (entries * H).div_ceil(LANES))
 }
 
 #[inline(always)]
@@ -327,104 +398,42 @@ fn leaky_relu(x: f32, slope: f32) -> f32 {
     if x > 0.0 { x } else { slope * x }
 }
 
-/// Something for each head. All is found before any of it is written, so that one vector can hold it.
 #[inline(always)]
-fn each<const H: usize, T: Copy + Default>(out: &mut [T], of: impl Fn(usize) -> T) {
-    if H == 0 {
-        for (head, out) in out.iter_mut().enumerate() {
-            *out = of(head);
-        }
-        return;
-    }
-    let mut found = [T::default(); H];
-    for head in 0..H {
-        found[head] = of(head);
-    }
-    out.copy_from_slice(&found);
+fn larger(a: f32, b: f32) -> f32 {
+    if b > a { b } else { a }
 }
 
-/// `out = f(out, a, b)` in whole lanes.
 #[inline(always)]
-fn lanes(out: &mut [f32], a: &[f32], b: &[f32], f: impl Fn(f32, f32, f32) -> f32) {
-    let of = a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0);
-    for (out, (a, b)) in out.as_chunks_mut::<LANES>().0.iter_mut().zip(of) {
-        for lane in 0..LANES {
-            out[lane] = f(out[lane], a[lane], b[lane]);
-        }
-    }
+fn sum(a: f32, b: f32) -> f32 {
+    a + b
 }
 
-/// `out = f(value, what its head says)`.
+/// What the lanes of each head come to, in all lanes of that head.
 #[inline(always)]
-fn spread<const H: usize>(out: &mut [f32], values: &[f32], heads: &[f32], f: impl Fn(f32, f32) -> f32) {
-    if H == 0 {
-        for (out, values) in out.chunks_mut(heads.len()).zip(values.chunks(heads.len())) {
-            for ((out, value), head) in out.iter_mut().zip(values).zip(heads) {
-                *out = f(*value, *head);
-            }
-        }
-        return;
-    }
-    let mut repeated = [0f32; LANES];
-    for lane in 0..LANES {
-        repeated[lane] = heads[lane % H];
-    }
-    for (out, values) in out.as_chunks_mut::<LANES>().0.iter_mut().zip(values.as_chunks::<LANES>().0) {
-        for lane in 0..LANES {
-            out[lane] = f(values[lane], repeated[lane]);
+fn joined<const H: usize>(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> [f32; LANES] {
+    let mut left = LANES;
+    while left > H {
+        left /= 2;
+        for lane in 0..left {
+            lanes[lane] = join(lanes[lane], lanes[lane + left]);
         }
     }
+    for lane in H..LANES {
+        lanes[lane] = lanes[lane % H];
+    }
+    lanes
 }
 
-/// `step` over the entries of each head, from `start`, in a fixed number of lanes that `join` then joins.
+/// Covers all heads and columns, so many at once that the registers hold their sums.
 #[inline(always)]
-fn fold<const H: usize>(
-    out: &mut [f32],
-    start: f32,
-    a: &[f32],
-    b: &[f32],
-    flat: usize,
-    step: impl Fn(f32, f32, f32) -> f32,
-    join: impl Fn(f32, f32) -> f32,
-) {
-    if H == 0 {
-        out.fill(start);
-        for (a, b) in a[..flat].chunks_exact(out.len()).zip(b.chunks_exact(out.len())) {
-            for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
-                *out = step(*out, *a, *b);
-            }
-        }
-        return;
-    }
-    let mut lanes = [start; LANES];
-    for (a, b) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0) {
-        for lane in 0..LANES {
-            lanes[lane] = step(lanes[lane], a[lane], b[lane]);
-        }
-    }
-    for (head, out) in out.iter_mut().enumerate() {
-        *out = lanes[head];
-        for lane in (head + H..LANES).step_by(H) {
-            *out = join(*out, lanes[lane]);
-        }
-    }
-}
-
-/// What is done to `G` heads and `W` columns of each at once: so many that the registers hold their sums.
-trait Block {
-    fn run<const G: usize, const W: usize>(&mut self, head: usize, column: usize);
-}
-
-/// Covers all heads and columns.
-#[inline(always)]
-fn in_blocks(heads: usize, columns: usize, block: &mut impl Block) {
+fn in_blocks<const TRACED: bool>(sums: &mut Sums<'_, TRACED>) {
     let mut head = 0;
     macro_rules! cover {
         ($group:literal: $($width:literal)*) => {
-            while heads - head >= $group {
+            while sums.heads - head >= $group {
                 let mut column = 0;
-                $(while columns - column >= $width {
-                    block.run::<$group, $width>(head, column);
+                $(while sums.columns - column >= $width {
+                    sums.block::<$group, $width>(head, column);
                     column += $width;
                 })*
                 head += $group;
@@ -435,78 +444,45 @@ fn in_blocks(heads: usize, columns: usize, block: &mut impl Block) {
     cover!(1: 16 8 7 6 5 4 3 2 1);
 }
 
-/// The weighted sums of one row.
+/// Weighted sums of some rows of `x`, `[_, heads * columns]`.
 struct Sums<'a, const TRACED: bool> {
-    of: &'a Attention<'a>,
+    heads: usize,
+    columns: usize,
     indices: &'a [u32],
+    x: &'a [f32],
+    /// Of each entry for each head.
     weights: &'a [f32],
-    /// Those of positive scores, for a trace.
-    early: &'a [f32],
+    /// Other weights, for a second sum, where there is one.
+    chosen: &'a [f32],
     out: &'a mut [f32],
-    positive: &'a mut [f32],
+    second: &'a mut [f32],
 }
 
-impl<const TRACED: bool> Block for Sums<'_, TRACED> {
+impl<const TRACED: bool> Sums<'_, TRACED> {
+    /// For `G` heads and `W` columns of each.
     #[inline(always)]
-    fn run<const G: usize, const W: usize>(&mut self, head: usize, column: usize) {
-        let (heads, columns, stride) = (self.of.heads(), self.of.columns(), self.of.x.cols());
-        let (x, at) = (self.of.x.as_slice(), head * columns + column);
-        let (mut all, mut early) = ([[0f32; W]; G], [[0f32; W]; G]);
+    fn block<const G: usize, const W: usize>(&mut self, head: usize, column: usize) {
+        let (heads, columns) = (self.heads, self.columns);
+        let (stride, at) = (heads * columns, head * columns + column);
+        let (mut all, mut chosen) = ([[0f32; W]; G], [[0f32; W]; G]);
         for (place, &index) in self.indices.iter().enumerate() {
-            let x = &x[index as usize * stride + at..][..(G - 1) * columns + W];
+            let x = &self.x[index as usize * stride + at..][..(G - 1) * columns + W];
             let weights = &self.weights[place * heads + head..][..G];
             for g in 0..G {
                 add(&mut all[g], weights[g], own::<W>(x, g, columns));
             }
             if TRACED {
-                let weights = &self.early[place * heads + head..][..G];
+                let weights = &self.chosen[place * heads + head..][..G];
                 for g in 0..G {
-                    add(&mut early[g], weights[g], own::<W>(x, g, columns));
+                    add(&mut chosen[g], weights[g], own::<W>(x, g, columns));
                 }
             }
         }
         for g in 0..G {
             self.out[at + g * columns..][..W].copy_from_slice(&all[g]);
             if TRACED {
-                self.positive[at + g * columns..][..W].copy_from_slice(&early[g]);
+                self.second[at + g * columns..][..W].copy_from_slice(&chosen[g]);
             }
-        }
-    }
-}
-
-/// The gradient of one row of `x`, and what its entries need for those of the scores.
-struct Pull<'a> {
-    of: &'a Attention<'a>,
-    indices: &'a [u32],
-    weights: &'a [f32],
-    g: &'a [f32],
-    own: &'a [f32],
-    /// `<g_i, x_j>` is added to these.
-    dots: &'a mut [f32],
-    out: &'a mut [f32],
-}
-
-impl Block for Pull<'_> {
-    #[inline(always)]
-    fn run<const G: usize, const W: usize>(&mut self, head: usize, column: usize) {
-        let (heads, columns, stride) = (self.of.heads(), self.of.columns(), self.of.x.cols());
-        let at = head * columns + column;
-        let (mut x, mut all) = ([[0f32; W]; G], [[0f32; W]; G]);
-        for g in 0..G {
-            x[g].copy_from_slice(&self.own[at + g * columns..][..W]);
-        }
-        for (place, &index) in self.indices.iter().enumerate() {
-            let from = &self.g[index as usize * stride + at..][..(G - 1) * columns + W];
-            let weights = &self.weights[place * heads + head..][..G];
-            let dots = &mut self.dots[place * heads + head..][..G];
-            for g in 0..G {
-                let from = own::<W>(from, g, columns);
-                add(&mut all[g], weights[g], from);
-                dots[g] += dot::<W>(from, &x[g]);
-            }
-        }
-        for g in 0..G {
-            self.out[at + g * columns..][..W].copy_from_slice(&all[g]);
         }
     }
 }
@@ -515,7 +491,7 @@ impl Block for Pull<'_> {
 #[inline(always)]
 fn own<const W: usize>(row: &[f32], g: usize, columns: usize) -> &[f32; W] {
     debug_assert!(g * columns + W <= row.len());
-    // SAFETY: callers cut `row` to `(G - 1) * columns + W` numbers, and `g < G`.
+    // SAFETY: the caller cut `row` to `(G - 1) * columns + W` numbers, and `g < G`.
     unsafe { &*row.as_ptr().add(g * columns).cast() }
 }
 
@@ -527,20 +503,20 @@ fn add<const W: usize>(sums: &mut [f32; W], weight: f32, x: &[f32; W]) {
     }
 }
 
-/// Inner product, half on half: few additions wait for each other.
+/// Inner product of slices as short as a head is wide: unlike [`simd::dot`], few additions wait for each other.
 #[inline(always)]
-fn dot<const W: usize>(a: &[f32; W], b: &[f32; W]) -> f32 {
-    let mut lanes = [0f32; W];
-    for lane in 0..W {
-        lanes[lane] = a[lane] * b[lane];
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut lanes = [0f32; 8];
+    let ((a_blocks, a_rest), (b_blocks, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    for (a, b) in a_blocks.iter().zip(b_blocks) {
+        for lane in 0..8 {
+            lanes[lane] = a[lane].mul_add(b[lane], lanes[lane]);
+        }
     }
-    let mut left = W;
-    while left > 1 {
-        let half = left.div_ceil(2);
-        for lane in 0..left - half {
+    for half in [4, 2, 1] {
+        for lane in 0..half {
             lanes[lane] += lanes[lane + half];
         }
-        left = half;
     }
-    lanes[0]
+    a_rest.iter().zip(b_rest).fold(lanes[0], |sum, (a, b)| a.mul_add(*b, sum))
 }

@@ -46,7 +46,7 @@ pub(crate) struct Mask {
     seed: u64,
     below: u32,
     /// Of what is kept: `1 / (1 - rate)`.
-    pub scale: f32,
+    scale: f32,
 }
 
 impl Mask {

@@ -93,10 +93,10 @@ pub(crate) fn axpy(to: &mut [f32], factor: f32, from: &[f32]) {
 #[inline(always)]
 pub(crate) fn prefetch(values: &[f32]) {
     #[cfg(target_arch = "x86_64")]
-    for line in values.chunks(16) {
+    for line in (0..values.len()).step_by(16) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: every x86-64 has the instruction; it reads nothing, and the address is one of the slice.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().add(line).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = values;
