@@ -7,6 +7,7 @@ pub(crate) mod elementwise;
 mod gemm;
 mod inverse;
 mod mat;
+mod narrow;
 pub(crate) mod parallel;
 pub mod random;
 pub(crate) mod recurrent;
@@ -23,6 +24,7 @@ pub use eigen::{EigenOptions, Eigenpairs, SymmetricOperator, leading_eigenpairs}
 pub use gemm::{matmul, matmul_nt, matmul_tn};
 pub use inverse::inverse;
 pub use mat::{Mat, release_buffers};
+pub use narrow::matmul_narrow;
 pub use ridge::{Ridge, hat_diagonal};
 pub use search::{neighbours, neighbours_of};
 pub use shrink::Shrinker;

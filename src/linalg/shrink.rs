@@ -2,8 +2,9 @@
 //!
 //! `V diag(sign(λ) max(|λ| - by, 0)) Vᵀ` of a symmetric `V diag(λ) Vᵀ`: only pairs with `|λ| > by` matter. A matrix that
 //! is shrunk again and again, with small changes in between, keeps few of them, close to the last ones. These are found
-//! by subspace iteration from the last ones and some random columns, `Q ← orth(S Q)`, with Rayleigh-Ritz at the end:
-//! `T = Qᵀ S Q = W Θ Wᵀ`, pairs `(θ, Q w)`, residuals `R = S Q W - Q W Θ`.
+//! by subspace iteration from the last ones and some random columns, `Q ← orth(S Q)`, with Rayleigh-Ritz:
+//! `T = Qᵀ S Q = W Θ Wᵀ`, pairs `(θ, Q w)`, residuals `R = S Q W - Q W Θ`. Pairs with small residuals are done, and the
+//! others go on beside them.
 //!
 //! Why that is enough: with the kept pairs split off, `S` changes by `√2 ‖R‖`, and the step never enlarges distances, so
 //! the result is as far from the right one at the most, as long as the rest of the spectrum is below `by`. That it is,
@@ -16,20 +17,20 @@ use faer::{Par, Side};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::tall::{Small, product, rounded, times, transposed_times, view};
-use super::{Mat, matmul_nt};
+use super::Mat;
+use super::tall::{Small, product, rounded, subtract_times, times, transposed_times, view};
 
 /// From this share of all pairs on, a full decomposition is as fast.
-const FEW: f64 = 0.3;
+const FEW: f64 = 0.4;
 /// Matrices up to this size are always decomposed as a whole: that takes milliseconds.
 const SMALL: usize = 256;
 /// Random columns beside those of the last step, at least.
 const EXTRA: usize = 16;
-/// Products before the first look at the residuals: what random columns need to turn towards what is large.
+/// Products that random columns need, before the last one, to turn towards what is large.
 const BLIND: usize = 2;
 /// Products before giving up.
 const PATIENCE: usize = 8;
-/// Residuals allowed, relative to the matrix (Frobenius): what single precision costs the full decomposition, too.
+/// Residuals allowed, all together, relative to the matrix (Frobenius).
 const TOLERANCE: f64 = 1e-5;
 
 /// Added to the eigenvalues while iterating, relative to the threshold.
@@ -59,7 +60,7 @@ impl Shrinker {
                 .zip(&values)
                 .for_each(|(entry, value)| *entry *= value - by.copysign(*value));
         }
-        let shrunk = matmul_nt(&vectors, &right);
+        let shrunk = product(view(&vectors), view(&right).transpose());
         self.kept = Some(vectors);
         shrunk
     }
@@ -87,22 +88,34 @@ fn partial(matrix: &Mat, by: f32, near: &Mat) -> Option<(Vec<f32>, Mat)> {
         return None;
     }
     let mut rng = ChaCha8Rng::seed_from_u64(size as u64);
-    let random = Mat::from_fn(size, extra, |_, _| rng.random::<f32>() - 0.5);
-    let mut basis = orthonormal(Mat::side_by_side(&[near.clone(), random]))?;
+    let mut random = Mat::from_fn(size, extra, |_, _| rng.random::<f32>() - 0.5);
+    let inside = transposed_times(view(near), view(&random));
+    subtract_times(&mut random, view(near), &inside);
+    let mut basis = Mat::side_by_side(&[near.clone(), orthonormal(random)?]);
     let allowed = TOLERANCE * frobenius(matrix);
+    // Large pairs are found at once; the more products only serve those near the threshold, and the random columns.
+    let mut found = Found { values: Vec::new(), vectors: Mat::zeros(size, 0), square: 0.0 };
     for step in 0..PATIENCE {
         let mut image = product(view(matrix), view(&basis));
-        if step >= BLIND {
+        if step > 0 {
             let (values, rotation) = ritz(&basis, &image)?;
-            let kept = values.iter().take_while(|value| value.abs() > by).count();
-            if kept + EXTRA / 2 > width {
-                return None;
-            }
             basis = product(view(&basis), rotation.as_ref());
             image = product(view(&image), rotation.as_ref());
-            if residual(&image, &basis, &values[..kept]) <= allowed {
-                return Some((values[..kept].to_vec(), leading(&basis, kept)));
+            let kept = values.iter().take_while(|value| value.abs() > by).count();
+            if kept + EXTRA / 2 > values.len() {
+                return None;
             }
+            let squares = residuals(&image, &basis, &values[..kept]);
+            if step >= BLIND && found.square + squares.iter().sum::<f64>() <= allowed * allowed {
+                found.add(&values, &basis, &squares, |_| true);
+                return Some((found.values, found.vectors));
+            }
+            let enough = 0.25 * allowed * allowed / width as f64;
+            found.add(&values, &basis, &squares, |square| square <= enough);
+            let open: Vec<usize> = (0..values.len())
+                .filter(|&pair| squares.get(pair).is_none_or(|&square| square > enough))
+                .collect();
+            (basis, image) = (columns(&basis, &open), columns(&image, &open));
         }
         // The columns of a matrix of low rank would depend on each other: S + δ has the same vectors and full rank.
         image
@@ -110,9 +123,32 @@ fn partial(matrix: &Mat, by: f32, near: &Mat) -> Option<(Vec<f32>, Mat)> {
             .iter_mut()
             .zip(basis.as_slice())
             .for_each(|(image, own)| *image += SHIFT * by * own);
+        let inside = transposed_times(view(&found.vectors), view(&image));
+        subtract_times(&mut image, view(&found.vectors), &inside);
         basis = orthonormal(image)?;
     }
     None
+}
+
+/// Pairs that are known well enough.
+struct Found {
+    values: Vec<f32>,
+    vectors: Mat,
+    /// The sum of their squared residuals.
+    square: f64,
+}
+
+impl Found {
+    /// Takes over those of the leading pairs whose squared residual is good enough.
+    fn add(&mut self, values: &[f32], vectors: &Mat, squares: &[f64], good: impl Fn(f64) -> bool) {
+        let new: Vec<usize> = (0..squares.len()).filter(|&pair| good(squares[pair])).collect();
+        self.values.extend(new.iter().map(|&pair| values[pair]));
+        self.square += new.iter().map(|&pair| squares[pair]).sum::<f64>();
+        self.vectors = Mat::side_by_side(&[
+            std::mem::replace(&mut self.vectors, Mat::zeros(0, 0)),
+            columns(vectors, &new),
+        ]);
+    }
 }
 
 /// Eigenpairs of `Qᵀ S Q`, by descending magnitude.
@@ -150,21 +186,26 @@ fn orthonormal(mut columns: Mat) -> Option<Mat> {
     None
 }
 
-fn leading(columns: &Mat, count: usize) -> Mat {
-    let mut out = Mat::scratch(columns.rows(), count);
-    for row in 0..columns.rows() {
-        out.row_mut(row).copy_from_slice(&columns.row(row)[..count]);
+/// The columns named, in that order.
+fn columns(from: &Mat, named: &[usize]) -> Mat {
+    let mut out = Mat::scratch(from.rows(), named.len());
+    for row in 0..from.rows() {
+        let all = from.row(row);
+        out.row_mut(row).iter_mut().zip(named).for_each(|(entry, &col)| *entry = all[col]);
     }
     out
 }
 
-/// `‖S V - V Θ‖` (Frobenius) of the leading pairs.
-fn residual(image: &Mat, vectors: &Mat, values: &[f32]) -> f64 {
-    let square = |row: usize| -> f64 {
+/// `‖S v - θ v‖²` of the leading pairs.
+fn residuals(image: &Mat, vectors: &Mat, values: &[f32]) -> Vec<f64> {
+    let mut squares = vec![0.0; values.len()];
+    for row in 0..image.rows() {
         let pairs = image.row(row).iter().zip(vectors.row(row)).zip(values);
-        pairs.map(|((image, vector), value)| f64::from(image - value * vector).powi(2)).sum()
-    };
-    (0..image.rows()).map(square).sum::<f64>().sqrt()
+        for (square, ((image, vector), value)) in squares.iter_mut().zip(pairs) {
+            *square += f64::from(image - value * vector).powi(2);
+        }
+    }
+    squares
 }
 
 fn frobenius(matrix: &Mat) -> f64 {
@@ -175,6 +216,7 @@ fn frobenius(matrix: &Mat) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::matmul_nt;
 
     fn shrunk(matrix: &Mat, by: f32) -> Mat {
         Shrinker::default().shrink(matrix, by)

@@ -31,10 +31,10 @@ impl Var {
         )
     }
 
-    /// `S B` of a symmetric `S`: the way back takes `S`, too, whose rows lie as the kernels want them, and not `Sᵀ`.
+    /// `S B` of a large symmetric `S` and few columns. The way back takes `S` again, and not `Sᵀ`.
     pub fn symmetric_matmul(&self, other: &Var) -> Var {
         Var::from_op(
-            linalg::matmul(self.value(), other.value()),
+            linalg::matmul_narrow(self.value(), other.value()),
             [self, other],
             [Box::new(|g, p, _| g.matmul_nt(&p[1])), Box::new(|g, p, _| p[0].symmetric_matmul(g))],
         )

@@ -3,7 +3,8 @@
 //! Minimises `‖S - A‖ + α ‖S‖₁ + β ‖S‖_* + γ CE(GCN(S)) + λ tr(Xᵀ L̂ X)` over a dense symmetric `S` in `[0, 1]` and the weights
 //! of a GCN in turns: one step on `S` (gradient, singular values shrunk by `η β`, entries by `η α`), some on the weights.
 //! Attacks raise the rank and join nodes with different features; both is undone.
-//! Cost per epoch: `O(n² hidden)` and, every few epochs, `O(n³)`; memory `O(n²)`, since `S` is dense by definition.
+//! Cost per epoch: `O(n² hidden)` and, every few epochs, `O(n³)`, later `O(n²)` per singular value that is left; memory
+//! `O(n²)`, since `S` is dense by definition.
 //!
 //! The network must learn more slowly than the graph is cleaned: one that has fitted the training nodes on the attacked
 //! graph passes on no reason to change it. Hence the small steps. Too small ones find nothing left of a graph that was
@@ -268,15 +269,15 @@ impl DenseGcn<'_> {
         let last = self.graph.matmul(&second);
         let scores = last.add_row(&parameters[3]).gather_rows(&task.train.nodes.clone().into());
         let loss = scores.cross_entropy(&task.train.classes.clone().into()).scale(weight);
-        let found = gradients(&loss, &[&entry, &last], Order::First);
-        let gradients = Var::concat_cols(&[&found[0], &found[1]]);
+        let found = gradients(&loss, &[&entry, &last, &second], Order::First);
         let beside =
             |first: &Var, second: &Var| Mat::side_by_side(&[first.value().clone(), second.value().clone()]);
         Through {
             rows: beside(&first, &second),
             spread_rows: beside(&heard, &last),
-            spread_gradients: self.graph.matmul(&gradients).value().clone(),
-            gradients: gradients.value().clone(),
+            // On its way back through the last layer the gradient was propagated: that is the one of its entry.
+            spread_gradients: beside(&self.graph.matmul(&found[0]), &found[2]),
+            gradients: beside(&found[0], &found[1]),
         }
     }
 }
