@@ -466,15 +466,15 @@ impl<const TRACED: bool> Sums<'_, TRACED> {
         let (stride, at) = (heads * columns, head * columns + column);
         let (mut all, mut chosen) = ([[0f32; W]; G], [[0f32; W]; G]);
         for (place, &index) in self.indices.iter().enumerate() {
-            let x = &self.x[index as usize * stride + at..][..(G - 1) * columns + W];
+            let x = of_heads::<G, W>(&self.x[index as usize * stride + at..], columns);
             let weights = &self.weights[place * heads + head..][..G];
             for g in 0..G {
-                add(&mut all[g], weights[g], own::<W>(x, g, columns));
+                add(&mut all[g], weights[g], x[g]);
             }
             if TRACED {
                 let weights = &self.chosen[place * heads + head..][..G];
                 for g in 0..G {
-                    add(&mut chosen[g], weights[g], own::<W>(x, g, columns));
+                    add(&mut chosen[g], weights[g], x[g]);
                 }
             }
         }
@@ -487,12 +487,13 @@ impl<const TRACED: bool> Sums<'_, TRACED> {
     }
 }
 
-/// `W` columns of head `g` of a row whose first head begins it. A check for each head would be most of the loop.
+/// The first `W` columns of each of `G` heads, the first of which begins `row`. One check for all: one for each head would be
+/// most of the loop.
 #[inline(always)]
-fn own<const W: usize>(row: &[f32], g: usize, columns: usize) -> &[f32; W] {
-    debug_assert!(g * columns + W <= row.len());
-    // SAFETY: the caller cut `row` to `(G - 1) * columns + W` numbers, and `g < G`.
-    unsafe { &*row.as_ptr().add(g * columns).cast() }
+fn of_heads<const G: usize, const W: usize>(row: &[f32], columns: usize) -> [&[f32; W]; G] {
+    assert!((G - 1) * columns + W <= row.len(), "the columns of all heads");
+    // SAFETY: `g` is at most `G - 1`, so that the last of the `W` numbers is within `row`, as was just checked.
+    std::array::from_fn(|g| unsafe { &*row.as_ptr().add(g * columns).cast() })
 }
 
 /// `sums += weight * x`.

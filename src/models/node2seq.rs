@@ -156,7 +156,8 @@ impl Node2SeqConfig {
         let query = query.gather_rows(nodes).scale(1.0 / (self.hidden as f32).sqrt());
         let (local, _) = some_rows(&reading.local, nodes);
         let rating = sampled_product(&local, &query, &key); // [nnz, 1]
-        let seen = Ranked::by(&rating, &local, x, self.length).convolved(&rating, x, self.kernel, take).relu();
+        let seen =
+            Ranked::by(&rating, &local, x, self.length).convolved(&rating, x, self.kernel, take).relu();
         let seen = seen.reshaped(nodes.len(), self.length * self.hidden);
         let (distant, entries) = some_rows(&reading.distant.pattern, nodes);
         let gates = sampled_product(&distant, &query, &key).sigmoid();
