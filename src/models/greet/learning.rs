@@ -93,12 +93,13 @@ impl Pretraining<'_> {
         let farther = random.sub(&joined); // how much closer a random pair is
         let edges = self.reading.loops.scale(-1.0).add_scalar(1.0);
         let count = (self.reading.pattern.nnz() - self.reading.pattern.rows()).max(1) as f32;
-        let excess = |apart: &Var, share: &Var| {
+        let excess = |apart: &Var, margin: f32, share: &Var| {
             let sure = share.add_scalar(-0.5).relu().mul(&edges);
-            apart.add_scalar(self.config.margin).relu().mul(&sure).sum().scale(0.5 / count)
+            apart.add_scalar(margin).relu().mul(&sure).sum().scale(0.5 / count)
         };
         let heterophilic = channels.homophilic.scale(-1.0).add_scalar(1.0);
-        excess(&farther, &channels.homophilic).add(&excess(&farther.scale(-1.0), &heterophilic))
+        let homophilic = excess(&farther, self.config.homophilic_margin, &channels.homophilic);
+        homophilic.add(&excess(&farther.scale(-1.0), self.config.heterophilic_margin, &heterophilic))
     }
 }
 

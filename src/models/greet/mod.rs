@@ -53,8 +53,10 @@ pub struct GreetConfig {
     pub neighbours: usize,
     /// Nodes in one contrastive loss, 2 or more: time and memory grow with its square.
     pub batch: usize,
-    /// How much closer or farther than random pairs the ends of an edge should be, 0 or above.
-    pub margin: f32,
+    /// How much closer than random pairs the ends of a homophilic edge should be, 0 or above.
+    pub homophilic_margin: f32,
+    /// How much farther than random pairs the ends of a heterophilic edge should be, 0 or above.
+    pub heterophilic_margin: f32,
     /// The low-pass view.
     pub low: ViewConfig,
     /// The high-pass view.
@@ -84,7 +86,8 @@ impl Default for GreetConfig {
             projection_layers: 1,
             neighbours: 0,
             batch: 512,
-            margin: 0.5,
+            homophilic_margin: 0.5,
+            heterophilic_margin: 0.5,
             low: ViewConfig { hide_features: 0.1, hide_edges: 0.5 },
             high: ViewConfig { hide_features: 0.5, hide_edges: 0.1 },
             normalise_features: false,
@@ -114,7 +117,8 @@ impl ModelConfig for GreetConfig {
         settings::not_negative("sharpness", self.sharpness)?;
         settings::at_least_one("projection_layers", self.projection_layers)?;
         settings::at_least_one("batch", self.batch)?;
-        settings::not_negative("margin", self.margin)?;
+        settings::not_negative("homophilic_margin", self.homophilic_margin)?;
+        settings::not_negative("heterophilic_margin", self.heterophilic_margin)?;
         for (name, view) in [("low", &self.low), ("high", &self.high)] {
             settings::share_below_one(&format!("{name}.hide_features"), view.hide_features)?;
             settings::share_below_one(&format!("{name}.hide_edges"), view.hide_edges)?;
@@ -202,21 +206,28 @@ pub const KIND: ModelKind = ModelKind {
         vec![
             ("sharpness", SearchSpace::choice([0.1, 0.3, 0.5])),
             ("projection_layers", SearchSpace::choice([1, 2])),
-            ("neighbours", SearchSpace::choice([0, 10, 20, 25])),
+            ("neighbours", SearchSpace::choice([0, 20, 25, 30])),
+            ("homophilic_margin", SearchSpace::choice([0.1, 0.3, 0.5])),
+            ("heterophilic_margin", SearchSpace::choice([0.1, 0.3, 0.5])),
             ("low.hide_features", SearchSpace::choice([0.1, 0.5, 0.8])),
             ("low.hide_edges", SearchSpace::choice([0.1, 0.5, 0.8])),
             ("high.hide_features", SearchSpace::choice([0.1, 0.5, 0.8])),
             ("high.hide_edges", SearchSpace::choice([0.1, 0.3, 0.8])),
             ("normalise_features", SearchSpace::choice([false, true])),
+            ("training.learning_rate", SearchSpace::choice([1e-3, 3e-3])),
         ]
     },
+    // The authors' scripts for Texas, Wisconsin, Cornell, Chameleon, Squirrel, Actor, Cora, Citeseer and PubMed.
     published: &[
-        "neighbours = 20",
-        "projection_layers = 2\nneighbours = 20\nhigh.hide_edges = 0.8",
-        "projection_layers = 2\nsharpness = 0.3\nneighbours = 25",
         "projection_layers = 2\nsharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.5\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1",
         "projection_layers = 2\nsharpness = 0.5\nneighbours = 25\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.3",
+        "projection_layers = 2\nsharpness = 0.3\nneighbours = 25\nhomophilic_margin = 0.3\nheterophilic_margin = 0.3",
+        "training.epochs = 1000",
+        "projection_layers = 2\nhomophilic_margin = 0.1\nheterophilic_margin = 0.3\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.8\nnormalise_features = true\ntraining.epochs = 2000",
+        "projection_layers = 2\nneighbours = 20\nhomophilic_margin = 0.1\nhigh.hide_edges = 0.8\ntraining.epochs = 2000",
         "sharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.8\nlow.hide_edges = 0.8\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.8",
+        "projection_layers = 2\nneighbours = 30\nlow.hide_edges = 0.8\nhigh.hide_features = 0.1",
+        "projection_layers = 2\ntraining.epochs = 1600",
     ],
     knows_nodes: false,
 };
