@@ -12,7 +12,8 @@
 //! so that the authors' 400 epochs are 800), and the epoch is kept whose embeddings classify the validation nodes best, of
 //! those looked at. Departs from the paper: which steps the discriminator takes is drawn; the contrastive loss is taken
 //! over a batch of nodes drawn anew for each step; the edges of a node share a few random pairs; embeddings for the
-//! classifier are without noise; the classifier's penalty is chosen at the validation nodes.
+//! classifier are without noise; the classifier's penalty is chosen at the validation nodes; steps are three times as
+//! long, which validation accuracy favours on Chameleon and Cora and leaves as it is on Texas, Wisconsin and Cornell.
 
 mod classifier;
 mod compared;
@@ -94,7 +95,7 @@ impl Default for GreetConfig {
             training: TrainingConfig {
                 epochs: 800,
                 patience: 200,
-                learning_rate: 1e-3,
+                learning_rate: 3e-3,
                 weight_decay: Auto::Given(0.0),
                 ..TrainingConfig::default()
             },
@@ -217,17 +218,18 @@ pub const KIND: ModelKind = ModelKind {
             ("training.learning_rate", SearchSpace::choice([1e-3, 3e-3])),
         ]
     },
-    // The authors' scripts for Texas, Wisconsin, Cornell, Chameleon, Squirrel, Actor, Cora, Citeseer and PubMed.
+    // The authors' scripts for Texas, Wisconsin, Cornell, Chameleon, Squirrel, Actor, Cora, Citeseer and PubMed, but for
+    // how long they train: no search tries that.
     published: &[
-        "projection_layers = 2\nsharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.5\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1",
-        "projection_layers = 2\nsharpness = 0.5\nneighbours = 25\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.3",
-        "projection_layers = 2\nsharpness = 0.3\nneighbours = 25\nhomophilic_margin = 0.3\nheterophilic_margin = 0.3",
-        "training.epochs = 1000",
-        "projection_layers = 2\nhomophilic_margin = 0.1\nheterophilic_margin = 0.3\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.8\nnormalise_features = true\ntraining.epochs = 2000",
-        "projection_layers = 2\nneighbours = 20\nhomophilic_margin = 0.1\nhigh.hide_edges = 0.8\ntraining.epochs = 2000",
-        "sharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.8\nlow.hide_edges = 0.8\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.8",
-        "projection_layers = 2\nneighbours = 30\nlow.hide_edges = 0.8\nhigh.hide_features = 0.1",
-        "projection_layers = 2\ntraining.epochs = 1600",
+        "projection_layers = 2\nsharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.5\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\ntraining.learning_rate = 0.001",
+        "projection_layers = 2\nsharpness = 0.5\nneighbours = 25\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.3\ntraining.learning_rate = 0.001",
+        "projection_layers = 2\nsharpness = 0.3\nneighbours = 25\nhomophilic_margin = 0.3\nheterophilic_margin = 0.3\ntraining.learning_rate = 0.001",
+        "training.learning_rate = 0.001",
+        "projection_layers = 2\nhomophilic_margin = 0.1\nheterophilic_margin = 0.3\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.8\nnormalise_features = true\ntraining.learning_rate = 0.001",
+        "projection_layers = 2\nneighbours = 20\nhomophilic_margin = 0.1\nhigh.hide_edges = 0.8\ntraining.learning_rate = 0.001",
+        "sharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.8\nlow.hide_edges = 0.8\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.8\ntraining.learning_rate = 0.001",
+        "projection_layers = 2\nneighbours = 30\nlow.hide_edges = 0.8\nhigh.hide_features = 0.1\ntraining.learning_rate = 0.001",
+        "projection_layers = 2\ntraining.learning_rate = 0.001",
     ],
     knows_nodes: false,
 };
