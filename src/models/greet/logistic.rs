@@ -12,7 +12,7 @@ const STEPS: usize = 100;
 /// How many of the last steps are remembered.
 const MEMORY: usize = 10;
 /// Done when the gradient is this short, relative to what it was without weights.
-const SHORT: f64 = 3e-3;
+const SHORT: f64 = 1e-2;
 /// Share of the descent that a straight slope promises, with which a step is content.
 const ENOUGH: f64 = 1e-4;
 
