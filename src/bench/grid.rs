@@ -12,8 +12,9 @@ use super::only::Only;
 use super::suite::{AttackAxis, Suite, Variant};
 use crate::attacks::{self, Attack};
 use crate::error::{Error, Result};
+use crate::eval::fingerprint;
 use crate::eval::settings::{self, Layer};
-use crate::eval::{fingerprint, shipped};
+use crate::eval::shipped::{self, Search};
 use crate::graph::Dataset;
 use crate::io::{self, LoadOptions};
 
@@ -322,7 +323,8 @@ fn settings_of(
     };
     let mut layers = Vec::new();
     if suite.found_settings {
-        layers.extend(shipped::layer(dataset, kind)?.map(|(layer, _)| layer));
+        let search = if suite.one_budget { Search::OneBudget } else { Search::Widest };
+        layers.extend(shipped::layer(dataset, kind, search)?.map(|(layer, _)| layer));
     }
     layers.extend(own.into_iter().map(|table| Layer::from_table(table.clone()).in_file(file)));
     let settings = settings::layered(kind, &layers)?;
@@ -411,4 +413,22 @@ impl At<'_> {
 /// An error as an entry of a list.
 fn one_line(error: &Error) -> String {
     error.to_string().replace("\n  hint: ", "; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suite_says_which_search_its_settings_come_from() {
+        let settings = |keys: &str| {
+            let text = format!("title = \"t\"\ndatasets = [\"texas\"]\nmodels = [\"lhs\"]\n{keys}");
+            let suite = Suite::parse(&text, Path::new("s.toml")).unwrap();
+            let lhs = Contender::find("lhs", false).unwrap();
+            settings_of(&suite, Path::new("s.toml"), lhs, "texas", None).unwrap()
+        };
+        let (widest, one_budget) = (settings(""), settings("one_budget = true"));
+        assert_ne!(widest, one_budget);
+        assert!([widest, one_budget].iter().all(|found| *found != settings("found_settings = false")));
+    }
 }

@@ -37,6 +37,9 @@ pub struct Suite {
     /// Whether the settings found for a dataset are used, or the defaults.
     #[serde(default = "yes")]
     pub found_settings: bool,
+    /// Whether of the settings found those count that every model was given the same time for.
+    #[serde(default)]
+    pub one_budget: bool,
     /// Whether the heterophily of training and test nodes is measured, in the given graph and the latent ones.
     #[serde(default)]
     pub measure_shift: bool,

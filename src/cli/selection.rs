@@ -8,7 +8,7 @@ use super::output::Global;
 use crate::attacks::AttackKind;
 use crate::error::{Error, Result};
 use crate::eval::settings::{self, Layer};
-use crate::eval::shipped;
+use crate::eval::shipped::{self, Search};
 use crate::eval::splits::{NumberedSplit, SplitSpec};
 use crate::graph::Dataset;
 use crate::io::{self, LoadOptions};
@@ -113,7 +113,7 @@ impl ModelSelection {
     pub fn settings(&self, kind: &ModelKind, dataset: &str, global: &Global) -> Result<Table> {
         let mut layers = Vec::new();
         if !self.no_config
-            && let Some((layer, file)) = shipped::layer(dataset, kind)?
+            && let Some((layer, file)) = shipped::layer(dataset, kind, Search::Widest)?
         {
             global.note(format_args!("note: settings from {}", file.display()));
             layers.push(layer);

@@ -9,28 +9,55 @@ use super::settings::Layer;
 use crate::error::{Error, Result};
 use crate::models::ModelKind;
 
-/// Name of a dataset, and the text of its settings.
-const SHIPPED: &[(&str, &str)] = &[
-    ("actor", include_str!("../../configs/actor.toml")),
-    ("chameleon", include_str!("../../configs/chameleon.toml")),
-    ("citeseer", include_str!("../../configs/citeseer.toml")),
-    ("cora", include_str!("../../configs/cora.toml")),
-    ("cornell", include_str!("../../configs/cornell.toml")),
-    ("cornell-geom", include_str!("../../configs/cornell-geom.toml")),
-    ("pubmed", include_str!("../../configs/pubmed.toml")),
-    ("squirrel", include_str!("../../configs/squirrel.toml")),
-    ("texas", include_str!("../../configs/texas.toml")),
-    ("wisconsin", include_str!("../../configs/wisconsin.toml")),
-];
-
-/// The shipped settings of a dataset, whatever the case of its name.
-pub fn config(dataset: &str) -> Option<&'static str> {
-    SHIPPED.iter().find(|(name, _)| name.eq_ignore_ascii_case(dataset)).map(|(_, text)| *text)
+/// Which of the settings found for a dataset are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// Those of the widest search, in `configs/`.
+    Widest,
+    /// Those of the search that gives every model the same, in `configs/one-budget/` where the widest one was another.
+    OneBudget,
 }
 
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => {
+        &[$((concat!("configs/", $name, ".toml"), include_str!(concat!("../../configs/", $name, ".toml")))),*]
+    };
+}
+
+/// File, and its text.
+const SHIPPED: &[(&str, &str)] = shipped![
+    "actor",
+    "chameleon",
+    "citeseer",
+    "cora",
+    "cornell",
+    "cornell-geom",
+    "pubmed",
+    "squirrel",
+    "texas",
+    "wisconsin",
+    "one-budget/actor",
+    "one-budget/chameleon",
+    "one-budget/citeseer",
+    "one-budget/cora",
+    "one-budget/cornell",
+    "one-budget/pubmed",
+    "one-budget/squirrel",
+    "one-budget/texas",
+    "one-budget/wisconsin",
+];
+
 /// The settings found for a model on a dataset, if there are any, and the file they stand in.
-pub fn layer(dataset: &str, kind: &ModelKind) -> Result<Option<(Layer, PathBuf)>> {
-    let file = file_name(dataset);
+pub fn layer(dataset: &str, kind: &ModelKind, search: Search) -> Result<Option<(Layer, PathBuf)>> {
+    if search == Search::OneBudget
+        && let Some(found) = layer_in(Path::new("configs/one-budget").join(base_name(dataset)), kind)?
+    {
+        return Ok(Some(found));
+    }
+    layer_in(file_name(dataset), kind)
+}
+
+fn layer_in(file: PathBuf, kind: &ModelKind) -> Result<Option<(Layer, PathBuf)>> {
     let local = match std::fs::read_to_string(&file) {
         Ok(text) => Layer::from_config(&text, &file, kind)?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
@@ -39,14 +66,24 @@ pub fn layer(dataset: &str, kind: &ModelKind) -> Result<Option<(Layer, PathBuf)>
     if let Some(layer) = local {
         return Ok(Some((layer, file)));
     }
-    let Some(text) = config(dataset) else { return Ok(None) };
+    let Some(text) = shipped(&file) else { return Ok(None) };
     let file = Path::new("(shipped)").join(file);
     Ok(Layer::from_config(text, &file, kind)?.map(|layer| (layer, file)))
 }
 
+/// The text that came with the binary, whatever the case of the dataset's name.
+fn shipped(file: &Path) -> Option<&'static str> {
+    let same = |known: &str| file.to_str().is_some_and(|file| known.eq_ignore_ascii_case(file));
+    SHIPPED.iter().find(|(known, _)| same(known)).map(|(_, text)| *text)
+}
+
 /// `configs/DATASET.toml`.
 pub fn file_name(dataset: &str) -> PathBuf {
-    Path::new("configs").join(format!("{}.toml", slug(dataset)))
+    Path::new("configs").join(base_name(dataset))
+}
+
+fn base_name(dataset: &str) -> String {
+    format!("{}.toml", slug(dataset))
 }
 
 /// A name as part of a file name: whatever is not a letter, a digit, `.`, `_` or `-` becomes a `-`.
@@ -63,31 +100,30 @@ mod tests {
 
     #[test]
     fn every_file_in_configs_is_shipped_and_valid() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
-        let on_disk = std::fs::read_dir(folder).map(|files| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let count = |folder: &str| {
+            let files = std::fs::read_dir(root.join(folder)).unwrap();
             files.filter(|f| f.as_ref().unwrap().path().extension().is_some_and(|e| e == "toml")).count()
-        });
-        assert_eq!(on_disk.unwrap_or(0), SHIPPED.len(), "name each file of configs/ in SHIPPED");
-        SHIPPED.iter().for_each(|(name, text)| assert_valid(text, Path::new(name)));
+        };
+        let on_disk = count("configs") + count("configs/one-budget");
+        assert_eq!(on_disk, SHIPPED.len(), "name each file of configs/ in SHIPPED");
+        for (file, text) in SHIPPED {
+            for kind in models::kinds() {
+                if let Some(layer) = Layer::from_config(text, Path::new(file), kind).unwrap() {
+                    crate::eval::settings::layered(kind, &[layer]).unwrap();
+                }
+            }
+        }
     }
 
     #[test]
-    fn settings_under_one_budget_are_valid() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/one-budget");
-        let files: Vec<PathBuf> =
-            std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
-        assert!(!files.is_empty());
-        for file in files {
-            assert_valid(&std::fs::read_to_string(&file).unwrap(), &file);
-        }
-    }
-
-    fn assert_valid(text: &str, file: &Path) {
-        for kind in models::kinds() {
-            if let Some(layer) = Layer::from_config(text, file, kind).unwrap() {
-                crate::eval::settings::layered(kind, &[layer]).unwrap();
-            }
-        }
+    fn one_budget_falls_back_to_the_only_search_there_was() {
+        let file = |model: &str, search: Search| {
+            layer("texas", models::kind(model).unwrap(), search).unwrap().unwrap().1
+        };
+        assert!(file("lhs", Search::OneBudget).ends_with("configs/one-budget/texas.toml"));
+        assert!(file("lhs", Search::Widest).ends_with("configs/texas.toml"));
+        assert!(file("h2gcn", Search::OneBudget).ends_with("configs/texas.toml"));
     }
 
     #[test]

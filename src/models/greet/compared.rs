@@ -28,31 +28,31 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    /// For a symmetric pattern with self loops.
+    /// For the edges of a graph and a self loop at every node.
     pub fn on(pattern: &Pattern) -> Self {
-        let (mut bounds, mut others, mut drawn) = (vec![0], Vec::new(), vec![0]);
-        let (mut edge_of, mut drawn_of) = (vec![0u32; pattern.nnz()], Vec::with_capacity(pattern.nnz()));
-        // The next entry of each row that has not met its edge: rows and columns ascend.
-        let mut next: Vec<usize> = pattern.indptr().to_vec();
+        let ends = |row: usize| {
+            pattern.indices()[pattern.row_range(row)].iter().map(move |&other| pair(row as u32, other))
+        };
+        let mut pairs: Vec<(u32, u32)> = (0..pattern.rows()).flat_map(ends).filter(|(a, b)| a != b).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let bounds =
+            (0..=pattern.rows()).map(|row| pairs.partition_point(|&(a, _)| a < row as u32)).collect();
+        let others = pairs.iter().map(|&(_, b)| b).collect();
+        // A self loop is not found, and any edge will do for it.
+        let place = |pair: (u32, u32)| pairs.binary_search(&pair).unwrap_or(0) as u32;
+        let edge_of = (0..pattern.rows()).flat_map(ends).map(place).collect();
+
+        let (mut drawn, mut drawn_of) = (vec![0], Vec::with_capacity(pattern.nnz()));
         for row in 0..pattern.rows() {
-            let own = pattern.row_range(row);
-            for place in own.clone() {
-                let other = pattern.indices()[place] as usize;
-                if other > row {
-                    edge_of[place] = others.len() as u32;
-                    edge_of[next[other]] = others.len() as u32;
-                    next[other] += 1;
-                    others.push(other as u32);
-                }
-            }
-            bounds.push(others.len());
-            let (first, count) = (drawn[row], own.len().min(RANDOM_PAIRS));
-            drawn_of.extend((0..own.len()).map(|place| (first + place % count) as u32));
+            let own = pattern.row_range(row).len();
+            let (first, count) = (drawn[row], own.min(RANDOM_PAIRS));
+            drawn_of.extend((0..own).map(|place| (first + place % count) as u32));
             drawn.push(first + count);
         }
         Compared {
             edges: Arc::new(Pattern::new(pattern.rows(), pattern.cols(), bounds, others)),
-            edge_of: edge_of.into(),
+            edge_of,
             drawn,
             drawn_of: drawn_of.into(),
         }
@@ -72,6 +72,11 @@ impl Compared {
     }
 }
 
+/// Two nodes, the smaller number first.
+fn pair(a: u32, b: u32) -> (u32, u32) {
+    (a.min(b), a.max(b))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,9 +84,16 @@ mod tests {
 
     #[test]
     fn entries_are_compared_with_their_ends_and_with_pairs_of_their_row() {
-        let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)]).unwrap().0;
-        let pattern = normalise::with_self_loops(&graph).pattern;
+        let edges = [(0, 1), (2, 1), (2, 3), (3, 2)];
+        for directed in [false, true] {
+            assert_compared(&Graph::build(4, &edges, None, directed).unwrap().0);
+        }
+    }
+
+    fn assert_compared(graph: &Graph) {
+        let pattern = normalise::with_self_loops(graph).pattern;
         let compared = Compared::on(&pattern);
+        assert_eq!(compared.edges.nnz(), 3, "both directions of an edge share a product");
         let rows = Var::constant(Mat::from_fn(4, 2, |row, col| (row * 3 + col) as f32));
         let (joined, random) = compared.products(&rows, 1);
         let expected = sampled_product(&pattern, &rows, &rows);

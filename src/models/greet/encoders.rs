@@ -60,7 +60,7 @@ impl GreetConfig {
         session: &mut Session<'_>,
     ) -> Result<Reading> {
         let returns = session.shared(|| format!("greet, {STEPS} returns"), |_| Ok(returns(graph, STEPS)))?;
-        let pattern = normalise::with_self_loops(&graph.to_undirected()).pattern;
+        let pattern = normalise::with_self_loops(graph).pattern;
         Ok(Reading {
             input: Input::scaled(features, self.normalise_features),
             returns: Var::constant((*returns).clone()),
@@ -161,6 +161,20 @@ pub(super) mod tests {
         let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)]).unwrap().0;
         let features = Features::from_dense(Mat::from_fn(4, 3, |row, col| ((row + col) % 3) as f32));
         config.read(&graph, &features, &mut Session::default()).unwrap()
+    }
+
+    #[test]
+    fn a_node_hears_only_those_that_it_points_to() {
+        let config = GreetConfig { hops: 1, ..GreetConfig::default() };
+        let parameters = config.parameters(3, 1).constants();
+        let first_node = |edge: (u32, u32), other: f32| {
+            let graph = Graph::build(2, &[edge], None, true).unwrap().0;
+            let rows = Mat::from_slice(2, 3, &[1.0, 2.0, 3.0, other, 1.0, 1.0]);
+            let reading = config.read(&graph, &Features::from_dense(rows), &mut Session::default()).unwrap();
+            config.embed(&reading, &parameters).value().row(0).to_vec()
+        };
+        assert_ne!(first_node((0, 1), 1.0), first_node((0, 1), 5.0));
+        assert_eq!(first_node((1, 0), 1.0), first_node((1, 0), 5.0));
     }
 
     #[test]

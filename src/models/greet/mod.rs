@@ -5,13 +5,15 @@
 //! `H = P^hops relu(X W + b)` with `P = D^-1/2 (w + I) D^-1/2` and `P' = I - α D'^-1/2 (1 - w) D'^-1/2`. The encoders learn
 //! to agree (a contrastive loss between two augmented views, nearest nodes by features count as the same); the
 //! discriminator learns to call homophilic the edges whose ends are closer than random pairs are, and heterophilic those
-//! that are not (a ranking loss). Then logistic regression learns from the embeddings.
+//! that are not (a ranking loss). Then logistic regression learns from the embeddings. Reads the direction of edges: an
+//! embedding is made of those that a node points to.
 //! Cost per epoch: `O(nnz(X) * hidden + edges * hidden + batch² * hidden)`; once `O(n² F + n * edges)`.
 //!
 //! As the authors do, the encoders take two steps for one of the discriminator (an epoch here is one step of the encoders,
 //! so that the authors' 400 epochs are 800), and the epoch is kept whose embeddings classify the validation nodes best, of
 //! those looked at. Departs from the paper: which steps the discriminator takes is drawn; the contrastive loss is taken
-//! over a batch of nodes drawn anew for each step; the edges of a node share a few random pairs; embeddings for the
+//! over a batch of nodes drawn anew for each step; the edges of a node share a few random pairs; random walks go both
+//! ways along an edge; embeddings for the
 //! classifier are without noise; the classifier's penalty is chosen at the validation nodes; steps are three times as
 //! long, which validation accuracy favours on Chameleon and Cora and leaves as it is on Texas, Wisconsin and Cornell.
 

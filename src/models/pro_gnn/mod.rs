@@ -449,7 +449,11 @@ pub const KIND: ModelKind = ModelKind {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
+    use crate::graph::Labelled;
+    use crate::training::CheckpointStore;
 
     #[test]
     fn too_many_nodes_are_refused_before_memory_is_asked_for() {
@@ -472,6 +476,60 @@ mod tests {
         {
             assert!((found - expected).abs() < 1e-5);
         }
+    }
+
+    #[derive(Default)]
+    struct Kept(Option<Checkpoint>);
+
+    impl CheckpointStore for Kept {
+        fn load(&mut self, _stage: &str) -> Result<Option<Checkpoint>> {
+            Ok(self.0.clone())
+        }
+
+        fn save(&mut self, _stage: &str, checkpoint: &Checkpoint) -> Result<()> {
+            self.0 = Some(checkpoint.clone());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_graph_of_which_few_singular_values_are_left_is_resumed_to_the_same_bits() {
+        // Ten groups of thirty: ten singular values of 29, all others 1. More nodes than are decomposed as a whole.
+        let groups = |node: u32| node / 30;
+        let edges: Vec<(u32, u32)> = (0..300u32)
+            .flat_map(|a| (a + 1..300).map(move |b| (a, b)))
+            .filter(|&(a, b)| groups(a) == groups(b))
+            .collect();
+        let graph = Graph::from_edges(300, &edges).unwrap().0;
+        let features = Features::from_dense(Mat::from_fn(300, 4, |row, col| ((row * (col + 1)) % 7) as f32));
+        let labelled = |nodes: std::ops::Range<u32>| Labelled {
+            classes: nodes.clone().map(|node| groups(node) % 2).collect(),
+            nodes: nodes.collect(),
+        };
+        let task = Task {
+            graph: &graph,
+            features: &features,
+            num_classes: 2,
+            train: labelled(0..100),
+            val: labelled(100..200),
+        };
+        let mut config = ProGnnConfig { low_rank: 150.0, low_rank_every: 2, ..ProGnnConfig::default() };
+        config.training.epochs = 9;
+        let whole = config.fit(&task, 1, &mut Session::default()).unwrap().tensors();
+
+        let (mut store, stop) = (Kept::default(), AtomicBool::new(false));
+        let mut stop_late = |record: &EpochRecord| stop.store(record.epoch == 4, Ordering::Relaxed);
+        let mut session = Session {
+            stop: Some(&stop),
+            on_epoch: Some(&mut stop_late),
+            checkpoints: Some(&mut store),
+            ..Session::default()
+        };
+        assert!(config.fit(&task, 1, &mut session).is_err(), "it was stopped");
+        let left = store.0.as_ref().map(|checkpoint| checkpoint.tensors["kept"].cols());
+        assert_eq!(left, Some(10), "few enough to be looked for near the last ones");
+        let mut session = Session { checkpoints: Some(&mut store), ..Session::default() };
+        assert_eq!(config.fit(&task, 1, &mut session).unwrap().tensors(), whole);
     }
 
     #[test]
