@@ -13,9 +13,9 @@
 //! so that the authors' 400 epochs are 800), and the epoch is kept whose embeddings classify the validation nodes best, of
 //! those looked at. Departs from the paper: which steps the discriminator takes is drawn; the contrastive loss is taken
 //! over a batch of nodes drawn anew for each step; the edges of a node share a few random pairs; random walks go both
-//! ways along an edge; embeddings for the
-//! classifier are without noise; the classifier's penalty is chosen at the validation nodes; steps are three times as
-//! long, which validation accuracy favours on Chameleon and Cora and leaves as it is on Texas, Wisconsin and Cornell.
+//! ways along an edge; embeddings for the classifier are without noise; the classifier's penalty is chosen at the
+//! validation nodes; steps are three times as long, which validation accuracy favours on Chameleon and Cora and leaves as
+//! it is on Texas, Wisconsin and Cornell.
 
 mod classifier;
 mod compared;
