@@ -19,7 +19,7 @@ use super::Mat;
 use super::simd::{self, vectorised};
 
 /// Rows of a block; a tile of 256 x 256 takes a quarter of a megabyte and stays in the second-level cache.
-const BLOCK: usize = 256;
+pub(super) const BLOCK: usize = 256;
 
 /// `D_i` for every row.
 pub(crate) fn exp_sums(rows: &Mat, temperature: f32) -> Vec<f32> {
@@ -33,7 +33,10 @@ pub(crate) fn exp_sums(rows: &Mat, temperature: f32) -> Vec<f32> {
             #[inline(always)]
             || {
                 for (row, values) in tile.chunks_exact_mut(blocks.len(b)).enumerate() {
-                    exponentials(values, temperature, (a == b).then_some(row));
+                    exponentials(values, temperature);
+                    if a == b {
+                        values[row] = 0.0;
+                    }
                     of_rows[row] += simd::sum(values);
                     simd::axpy(&mut of_columns, 1.0, values);
                 }
@@ -58,7 +61,10 @@ pub(crate) fn weighted_sums(rows: &Mat, temperature: f32, exp_sums: &[f32]) -> M
             #[inline(always)]
             || {
                 for (row, values) in tile.chunks_exact_mut(blocks.len(b)).enumerate() {
-                    exponentials(values, temperature, (a == b).then_some(row));
+                    exponentials(values, temperature);
+                    if a == b {
+                        values[row] = 0.0;
+                    }
                     for (value, of_b) in values.iter_mut().zip(of_b) {
                         *value *= of_a[row] + of_b;
                     }
@@ -71,38 +77,43 @@ pub(crate) fn weighted_sums(rows: &Mat, temperature: f32, exp_sums: &[f32]) -> M
             accumulate(&mut locked(&results[b]), tile.transpose(), blocks.view(a));
         }
     });
-    let mut out = Mat::scratch(rows.rows(), rows.cols());
-    for (block, result) in results.into_iter().enumerate() {
-        let range = blocks.range(block);
-        if let Ok(result) = result.into_inner() {
-            out.as_mut_slice()[range.start * rows.cols()..range.end * rows.cols()]
-                .copy_from_slice(result.as_slice());
-        }
+    joined(results, rows.rows(), rows.cols())
+}
+
+/// The blocks on top of each other, `[rows, cols]`.
+pub(super) fn joined(blocks: Vec<Mutex<Mat>>, rows: usize, cols: usize) -> Mat {
+    let mut out = Mat::scratch(rows, cols);
+    for (block, part) in blocks.into_iter().zip(out.as_mut_slice().chunks_mut(BLOCK * cols.max(1))) {
+        part.copy_from_slice(locked(&block).as_slice());
     }
     out
 }
 
-/// `exp((s - 1) / t)`, in place; 0 for a row with itself, at column `own`.
+/// `exp((s - 1) / t)`, in place.
 #[inline(always)]
-fn exponentials(values: &mut [f32], temperature: f32, own: Option<usize>) {
+pub(super) fn exponentials(values: &mut [f32], temperature: f32) {
     let inverse = 1.0 / temperature;
     for value in values.iter_mut() {
         *value = simd::exp((*value - 1.0) * inverse);
     }
-    if let Some(own) = own {
-        values[own] = 0.0;
-    }
 }
 
-fn accumulate(to: &mut Mat, left: MatRef<'_, f32>, right: MatRef<'_, f32>) {
+/// `to += left right`.
+pub(super) fn accumulate(to: &mut Mat, left: MatRef<'_, f32>, right: MatRef<'_, f32>) {
     let (rows, cols) = to.shape();
     let to = MatMut::from_row_major_slice_mut(to.as_mut_slice(), rows, cols);
     matmul(to, Accum::Add, left, right, 1.0, Par::Seq);
 }
 
 /// No two tiles of a round share a block, so nobody ever waits; a poisoned lock means a panic is under way.
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Some rows, as the kernels read them.
+pub(super) fn rows_of(mat: &Mat, rows: std::ops::Range<usize>) -> MatRef<'_, f32> {
+    let cols = mat.cols();
+    MatRef::from_row_major_slice(&mat.as_slice()[rows.start * cols..rows.end * cols], rows.len(), cols)
 }
 
 struct Blocks<'a> {
@@ -124,9 +135,7 @@ impl<'a> Blocks<'a> {
     }
 
     fn view(&self, block: usize) -> MatRef<'a, f32> {
-        let (range, cols) = (self.range(block), self.rows.cols());
-        let values = &self.rows.as_slice()[range.start * cols..range.end * cols];
-        MatRef::from_row_major_slice(values, range.len(), cols)
+        rows_of(self.rows, self.range(block))
     }
 
     fn per_block<T>(&self, make: impl Fn(usize) -> T) -> Vec<Mutex<T>> {
@@ -170,7 +179,7 @@ fn rounds(count: usize) -> Vec<Vec<(usize, usize)>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     #[test]
@@ -189,9 +198,9 @@ mod tests {
         }
     }
 
-    fn unit_rows(rows: usize, cols: usize) -> Mat {
+    pub fn unit_rows(rows: usize, cols: usize, seed: u64) -> Mat {
         let mut mat = Mat::from_fn(rows, cols, |r, c| {
-            super::super::random::hash(5, (r * cols + c) as u32) as f32 / u32::MAX as f32 - 0.5
+            super::super::random::hash(seed, (r * cols + c) as u32) as f32 / u32::MAX as f32 - 0.5
         });
         for row in 0..rows {
             let length = mat.row(row).iter().map(|v| v * v).sum::<f32>().sqrt();
@@ -202,7 +211,7 @@ mod tests {
 
     #[test]
     fn tiles_add_up_to_the_definition_with_the_same_bits_on_any_number_of_threads() {
-        let (rows, temperature) = (unit_rows(700, 8), 0.5);
+        let (rows, temperature) = (unit_rows(700, 8, 5), 0.5);
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {

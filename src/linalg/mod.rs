@@ -2,6 +2,7 @@
 
 pub(crate) mod attention;
 pub(crate) mod contrast;
+pub(crate) mod crosswise;
 mod eigen;
 pub(crate) mod elementwise;
 mod gemm;

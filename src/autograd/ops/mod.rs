@@ -12,9 +12,11 @@ mod loss;
 mod lstm;
 mod matmul;
 mod pointer;
+mod repulsion;
 mod sparse;
 
 pub use attention::{Attending, attend};
 pub use info_nce::InfoNce;
 pub use lstm::lstm;
+pub use repulsion::repulsion;
 pub use sparse::{Sparse, at_columns, at_rows, sampled_product};

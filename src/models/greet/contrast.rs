@@ -1,17 +1,15 @@
 //! The contrastive loss between two views of some nodes.
 //!
 //! `-mean over the same of cos / t + log sum over the others of exp(cos / t)`, both ways, where a node's nearest by features
-//! count as the same. Cost: `O(batch² * hidden)` time, `O(batch²)` memory.
+//! count as the same. Cost: `O(batch² * hidden)` time, `O(batch * hidden)` memory.
 
 use std::sync::Arc;
 
-use crate::autograd::{Var, sampled_product};
+use crate::autograd::{Var, repulsion, sampled_product};
 use crate::linalg::{Mat, Pattern, SparseMat};
 
 /// Divides the cosines.
 const TEMPERATURE: f32 = 0.2;
-/// Keeps logarithms finite.
-const TINY: f32 = 1e-12;
 
 /// Which nodes of a batch count as which, `[b, b]`.
 pub(super) struct Same(Arc<Pattern>);
@@ -32,19 +30,6 @@ impl Same {
         Same(Arc::new(Pattern::new(nodes.len(), nodes.len(), bounds, columns)))
     }
 
-    /// 0 at the same and 1 at the others, and that transposed.
-    fn others(&self) -> [Var; 2] {
-        let size = self.0.rows();
-        let mut masks = [Mat::full(size, size, 1.0), Mat::full(size, size, 1.0)];
-        for row in 0..size {
-            for &col in self.0.row(row) {
-                masks[0].row_mut(row)[col as usize] = 0.0;
-                masks[1].row_mut(col as usize)[row] = 0.0;
-            }
-        }
-        masks.map(Var::constant)
-    }
-
     /// One over how many the same of its row are, for each entry, `[nnz, 1]`.
     fn shares(&self) -> Var {
         let share = |row: usize| vec![1.0 / self.0.row(row).len() as f32; self.0.row(row).len()];
@@ -54,15 +39,12 @@ impl Same {
 
 /// The loss of unit rows `[b, d]`, `-> [1, 1]`.
 pub(super) fn contrast(first: &Var, second: &Var, same: &Same) -> Var {
-    let first = first.scale(1.0 / TEMPERATURE);
-    let pull = |from: &Var, to: &Var| sampled_product(&same.0, from, to).mul(&same.shares()).sum();
-    let attraction = pull(&first, second).add(&pull(second, &first));
-    // Less the largest possible exponent, which both logarithms get back.
-    let closeness = first.matmul_nt(second).add_scalar(-1.0 / TEMPERATURE).exp(); // [b, b]
-    let [others, others_back] = same.others();
-    let towards = closeness.mul(&others).sum_rows().add_scalar(TINY).ln().sum();
-    let back = closeness.mul(&others_back).sum_columns().add_scalar(TINY).ln().sum();
-    towards.add(&back).sub(&attraction).scale(0.5 / same.0.rows() as f32).add_scalar(1.0 / TEMPERATURE)
+    let shares = same.shares();
+    let pull = |from: &Var, to: &Var| sampled_product(&same.0, from, to).mul(&shares).sum();
+    let attraction = pull(first, second).add(&pull(second, first)).scale(1.0 / TEMPERATURE);
+    let apart = repulsion(first, second, &same.0, TEMPERATURE);
+    // The op takes the largest possible exponent off, which both logarithms get back.
+    apart.sub(&attraction).scale(0.5 / same.0.rows() as f32).add_scalar(1.0 / TEMPERATURE)
 }
 
 #[cfg(test)]

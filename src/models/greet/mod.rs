@@ -12,7 +12,7 @@
 //! As the authors do, the encoders take two steps for one of the discriminator (an epoch here is one step of the encoders,
 //! so that the authors' 400 epochs are 800), and the epoch is kept whose embeddings classify the validation nodes best, of
 //! those looked at. Departs from the paper: which steps the discriminator takes is drawn; the contrastive loss is taken
-//! over a batch of nodes drawn anew for each step; the edges of a node share a few random pairs; random walks go both
+//! over 2048 nodes drawn anew for each step; the edges of a node share a few random pairs; random walks go both
 //! ways along an edge; embeddings for the classifier are without noise; the classifier's penalty is chosen at the
 //! validation nodes; steps are three times as long, which validation accuracy favours on Chameleon and Cora and leaves as
 //! it is on Texas, Wisconsin and Cornell.
@@ -54,7 +54,7 @@ pub struct GreetConfig {
     pub projection_layers: usize,
     /// Nearest nodes by features that count as the same node in the contrastive loss; 0 for none.
     pub neighbours: usize,
-    /// Nodes in one contrastive loss, 2 or more: time and memory grow with its square.
+    /// Nodes in one contrastive loss, 2 or more: time grows with its square.
     pub batch: usize,
     /// How much closer than random pairs the ends of a homophilic edge should be, 0 or above.
     pub homophilic_margin: f32,
@@ -88,7 +88,7 @@ impl Default for GreetConfig {
             sharpness: 0.1,
             projection_layers: 1,
             neighbours: 0,
-            batch: 512,
+            batch: 2048,
             homophilic_margin: 0.5,
             heterophilic_margin: 0.5,
             low: ViewConfig { hide_features: 0.1, hide_edges: 0.5 },
