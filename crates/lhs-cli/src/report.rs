@@ -1,0 +1,124 @@
+//! `lhs report`: results of suites and training runs as a page, or as tables for papers.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde_json::json;
+
+use super::evaluate::own_data;
+use super::output::{self, Global};
+use super::predict::best_split;
+use lhs::error::{Error, Result};
+use lhs::eval::run::RunFolder;
+use lhs::io::atomic;
+use lhs::models;
+use lhs::report::{Looked, Report, RunView, SuiteResults};
+
+/// Show results: a page that opens offline, or tables
+///
+/// Folders of `lhs bench` become tables and figures; a run of `lhs train` becomes a closer look at one model, with its
+/// latent graph and a node explorer. Several may be put on one page.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lhs report runs/bench-clean runs/bench-evasion --out report.html
+  lhs report runs/squirrel-lhs --out squirrel.html
+  lhs report runs/bench-clean --format markdown")]
+pub struct ReportArgs {
+    /// Folders that `lhs bench` or `lhs train` made
+    #[arg(required = true)]
+    folders: Vec<PathBuf>,
+    /// The page to write
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    out: PathBuf,
+    /// What to make; tables are printed
+    #[arg(long, value_enum, default_value_t = Format::Html)]
+    format: Format,
+    /// The split of a run that is looked at closely [default: the best at its validation nodes]
+    #[arg(long, value_name = "K")]
+    split: Option<usize>,
+    /// Replace the page if it is there
+    #[arg(long)]
+    force: bool,
+}
+
+/// What can be made of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One self-contained page.
+    Html,
+    /// Tables in Markdown.
+    Markdown,
+    /// Tables as CSV.
+    Csv,
+    /// Tables in LaTeX.
+    Latex,
+}
+
+/// Runs the command.
+pub fn run(args: &ReportArgs, global: &Global) -> Result<()> {
+    if args.format == Format::Html && args.out.exists() && !args.force {
+        return Err(Error::input(&args.out, "", "this file exists", "replace it with --force"));
+    }
+    let mut report = Report::default();
+    for folder in &args.folders {
+        if folder.join("bench.json").exists() {
+            report.add(SuiteResults::read(folder)?)?;
+        } else if args.format == Format::Html && RunFolder::open(folder).is_ok() {
+            report.runs.push(global.busy("looking", || view(folder, args.split, global))?);
+        } else {
+            return Err(not_results(folder, args.format));
+        }
+    }
+    if args.format == Format::Html {
+        return write(&report, &args.out, global);
+    }
+    report.suites.iter().try_for_each(|suite| {
+        let table = suite.table();
+        output::print(&match args.format {
+            Format::Markdown => format!("{}\n\n{}\n", suite.suite.title, table.markdown()),
+            Format::Latex => format!("% {}\n{}\n", suite.suite.title, table.latex()),
+            Format::Csv | Format::Html => table.csv(),
+        })
+    })
+}
+
+fn write(report: &Report, out: &Path, global: &Global) -> Result<()> {
+    let html = report.html();
+    atomic::write_bytes(out, html.as_bytes())?;
+    global.say(format_args!("wrote {}: {:.1} MB", out.display(), html.len() as f64 / 1e6));
+    global.document(&json!({
+        "path": out,
+        "bytes": html.len(),
+        "suites": report.suites.iter().map(|suite| &suite.name).collect::<Vec<_>>(),
+        "runs": report.runs.iter().map(RunView::title).collect::<Vec<_>>(),
+    }));
+    Ok(())
+}
+
+fn view(folder: &Path, split: Option<usize>, global: &Global) -> Result<RunView> {
+    let run = RunFolder::open(folder)?;
+    let kind = models::kind(&run.manifest().model)?;
+    let number = split.map_or_else(|| best_split(&run, global), Ok)?;
+    let dataset = own_data(&run, "a page shows the data that was learned from: train again", global)?;
+    RunView::new(Looked {
+        dataset: &dataset,
+        split: (&run.split(&dataset, number)?, number),
+        model: run.model(kind, number)?.as_ref(),
+        name: kind.name,
+        classes: &run.manifest().classes,
+        curve: &run.curve(number)?,
+        results: run.results()?,
+    })
+}
+
+fn not_results(folder: &Path, format: Format) -> Error {
+    let (problem, remedy) = if !folder.exists() {
+        ("there is no such folder", "give a folder that `lhs bench` or `lhs train` made")
+    } else if format != Format::Html && RunFolder::open(folder).is_ok() {
+        ("a training run has no tables to print", "make a page of it: leave out --format")
+    } else {
+        ("there are no results in it", "give a folder that `lhs bench` or `lhs train` made")
+    };
+    Error::input(folder, "", problem, remedy)
+}

@@ -1,0 +1,139 @@
+//! The arguments that several commands share: which data, which splits, which model with which settings.
+
+use std::path::{Path, PathBuf};
+
+use toml::Table;
+
+use super::output::Global;
+use lhs::attacks::AttackKind;
+use lhs::error::{Error, Result};
+use lhs::eval::settings::{self, Layer};
+use lhs::eval::shipped::{self, Search};
+use lhs::eval::splits::{NumberedSplit, SplitSpec};
+use lhs::graph::Dataset;
+use lhs::io::{self, LoadOptions};
+use lhs::models::{self, ModelKind};
+
+/// The model when none is named.
+pub const DEFAULT_MODEL: &str = "lhs";
+
+/// Which data, and which nodes of it are learned from.
+#[derive(Debug, clap::Args)]
+pub struct DataSelection {
+    /// An .npz file, a folder, or the name of a fetched graph
+    pub data: PathBuf,
+    /// Keep the direction of the edges
+    #[arg(long)]
+    pub directed: bool,
+    /// `all`, a number, a range such as 0-2, or shares such as random:0.6,0.2,0.2 [default: all splits of the data, else random]
+    #[arg(long, value_name = "SPEC")]
+    pub split: Option<SplitSpec>,
+    /// How many random splits to draw [default: 1]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+    pub num_splits: Option<u16>,
+}
+
+/// Data with the splits that were chosen.
+pub struct Selected {
+    /// The data.
+    pub dataset: Dataset,
+    /// The choice, in words.
+    pub spec: SplitSpec,
+    /// The splits.
+    pub splits: Vec<NumberedSplit>,
+}
+
+impl DataSelection {
+    /// Loads the data and takes the splits from it.
+    pub fn load(&self, global: &Global) -> Result<Selected> {
+        let dataset = load(&self.data, self.directed, global)?;
+        let spec = self.split.unwrap_or_else(|| SplitSpec::default_for(&dataset));
+        let random = matches!(spec, SplitSpec::Random(_));
+        if self.split.is_none() && random {
+            global.note(format_args!("note: the data has no splits; using --split {spec}"));
+        }
+        if self.num_splits.is_some() && !random {
+            return Err(Error::setting(
+                "--num-splits",
+                "only random splits can be drawn",
+                "add --split random:0.6,0.2,0.2",
+            ));
+        }
+        let num_random = usize::from(self.num_splits.unwrap_or(1));
+        let splits =
+            spec.resolve(&dataset, num_random, global.seed).map_err(|error| error.in_file(&self.data))?;
+        warn_of_unlearnable_classes(&dataset, &splits, global);
+        Ok(Selected { dataset, spec, splits })
+    }
+}
+
+/// Loads data and passes its warnings on.
+pub fn load(data: &Path, directed: bool, global: &Global) -> Result<Dataset> {
+    let dataset = global.busy("reading", || io::load(data, &LoadOptions { directed }))?;
+    global.warn(dataset.warnings());
+    Ok(dataset)
+}
+
+fn warn_of_unlearnable_classes(dataset: &Dataset, splits: &[NumberedSplit], global: &Global) {
+    for NumberedSplit { number, split } in splits {
+        for class in split.classes_without_training(dataset.labels()) {
+            let name = &dataset.labels().names()[class as usize];
+            global.note(format_args!(
+                "warning: split {number}: class {name} has no training node and is never predicted"
+            ));
+        }
+    }
+}
+
+/// Which model with which settings.
+#[derive(Debug, clap::Args)]
+pub struct ModelSelection {
+    /// The model; `lhs models` lists them
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_MODEL)]
+    pub model: String,
+    /// A file of settings, one section per model
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// One setting, such as dropout=0.3; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Ignore the settings found for this dataset (configs/DATASET.toml)
+    #[arg(long)]
+    pub no_config: bool,
+}
+
+impl ModelSelection {
+    /// The model of that name.
+    pub fn kind(&self) -> Result<&'static ModelKind> {
+        models::kind(&self.model)
+    }
+
+    /// Defaults, then what was found for the dataset, then `--config`, then `--set`. Everything that does
+    /// not need the data is checked first, by [`ModelSelection::own_layers`].
+    pub fn settings(&self, kind: &ModelKind, dataset: &str, global: &Global) -> Result<Table> {
+        let mut layers = Vec::new();
+        if !self.no_config
+            && let Some((layer, file)) = shipped::layer(dataset, kind, Search::Widest)?
+        {
+            global.note(format_args!("note: settings from {}", file.display()));
+            layers.push(layer);
+        }
+        layers.extend(self.own_layers(kind)?);
+        settings::layered(kind, &layers)
+    }
+
+    /// What the command line says, checked against the model.
+    pub fn own_layers(&self, kind: &ModelKind) -> Result<Vec<Layer>> {
+        let file = self.config.iter().map(|file| Layer::from_file(file, kind));
+        let set = self.set.iter().map(|assignment| Layer::from_assignment(assignment));
+        let layers = file.chain(set).collect::<Result<Vec<_>>>()?;
+        settings::layered(kind, &layers)?;
+        Ok(layers)
+    }
+}
+
+/// The settings of an attack: its defaults, then `--set`.
+pub fn attack_settings(kind: &AttackKind, set: &[String]) -> Result<Table> {
+    let layers = set.iter().map(|assignment| Layer::from_assignment(assignment));
+    settings::layered_over(&(kind.defaults)(), &layers.collect::<Result<Vec<_>>>()?)
+}

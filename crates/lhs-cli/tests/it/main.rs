@@ -1,0 +1,17 @@
+//! The binary as a user calls it, in one test program.
+
+mod attack;
+mod audit;
+mod bench;
+mod data;
+mod fetch;
+mod golden;
+#[path = "../../../lhs/tests/it/golden_file.rs"]
+mod golden_file;
+mod report;
+mod structure;
+#[path = "../../../lhs/tests/it/toy/mod.rs"]
+mod toy;
+mod train;
+mod usage;
+mod workbench;

@@ -1,0 +1,164 @@
+//! Errors that let the user fix what is wrong: they carry the file, the place in it and the remedy.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The crate's result type.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong, with the values needed to mend it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file holds something that cannot be used.
+    #[error("{}{}: {problem}{}", file.display(), at(place), hint(remedy))]
+    Input {
+        /// The file as the user named it.
+        file: PathBuf,
+        /// Where in the file: `line 812`, `member node_features`; may be empty.
+        place: String,
+        /// What is wrong there.
+        problem: String,
+        /// What to do about it; may be empty.
+        remedy: String,
+    },
+    /// Data handed over in memory, or already read, that cannot be used.
+    #[error("{problem}{}", hint(remedy))]
+    Data {
+        /// What is wrong.
+        problem: String,
+        /// What to do about it; may be empty.
+        remedy: String,
+    },
+    /// A setting that does not exist or has a value out of range.
+    #[error("setting `{key}`: {problem}{}", hint(remedy))]
+    Setting {
+        /// The dotted path of the setting.
+        key: String,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do about it; may be empty.
+        remedy: String,
+    },
+    /// The operating system refused to read or write.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was being done: `read`, `write`, `create`.
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The network or the server behind an address failed.
+    #[error("{url}: {problem}{}", hint(remedy))]
+    Network {
+        /// The address asked for.
+        url: String,
+        /// What happened.
+        problem: String,
+        /// What to do about it; may be empty.
+        remedy: String,
+    },
+    /// The user asked to stop; what was finished is saved.
+    #[error("interrupted{}", hint(remedy))]
+    Interrupted {
+        /// How to go on.
+        remedy: String,
+    },
+}
+
+fn at(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!(": {place}") }
+}
+
+fn hint(remedy: &str) -> String {
+    if remedy.is_empty() { String::new() } else { format!("\n  hint: {remedy}") }
+}
+
+/// A remedy for a name that does not exist: the nearest that does, or all of them.
+pub fn nearest(wrong: &str, names: &[&str]) -> String {
+    let best = names.iter().max_by(|a, b| {
+        strsim::jaro_winkler(wrong, a).total_cmp(&strsim::jaro_winkler(wrong, b)).then(b.cmp(a))
+    });
+    match best {
+        Some(name) if strsim::jaro_winkler(wrong, name) > 0.75 => format!("did you mean `{name}`?"),
+        _ => format!("choose one of: {}", names.join(", ")),
+    }
+}
+
+impl Error {
+    /// A problem in a file, at a place, with its remedy.
+    pub fn input(
+        file: impl Into<PathBuf>,
+        place: impl Into<String>,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Error::Input {
+            file: file.into(),
+            place: place.into(),
+            problem: problem.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// A problem in data that has no file of its own.
+    pub fn data(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Error::Data { problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// A setting that cannot be used.
+    pub fn setting(key: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Error::Setting { key: key.into(), problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// A failed system call, for use with `map_err(Error::io("read", path))`.
+    pub fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Error::Io { path, action, source }
+    }
+
+    /// Names the file that the data came from, where the error does not name one yet.
+    pub fn in_file(self, file: &Path) -> Self {
+        match self {
+            Error::Data { problem, remedy } => Error::input(file, "", problem, remedy),
+            other => other,
+        }
+    }
+
+    /// Whether other input or settings would help: false when the machine failed, or somebody asked to stop.
+    pub fn can_be_mended(&self) -> bool {
+        match self {
+            Error::Input { .. } | Error::Data { .. } | Error::Setting { .. } => true,
+            Error::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
+            Error::Network { .. } | Error::Interrupted { .. } => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_input_error_names_file_place_and_remedy() {
+        let error = Error::input("edges.csv", "line 812", "node 2709 out of range", "renumber it");
+        assert_eq!(error.to_string(), "edges.csv: line 812: node 2709 out of range\n  hint: renumber it");
+        assert!(error.can_be_mended());
+    }
+
+    #[test]
+    fn the_nearest_name_is_offered() {
+        assert_eq!(nearest("dropuot", &["dropout", "hidden"]), "did you mean `dropout`?");
+        assert_eq!(nearest("xyz", &["gcn", "mlp"]), "choose one of: gcn, mlp");
+    }
+
+    #[test]
+    fn data_errors_learn_their_file_once() {
+        let error = Error::data("one class only", "").in_file(Path::new("a.npz"));
+        assert_eq!(error.to_string(), "a.npz: one class only");
+        let again = error.in_file(Path::new("b.npz"));
+        assert_eq!(again.to_string(), "a.npz: one class only");
+    }
+}

@@ -1,0 +1,58 @@
+//! Datasets in and out: one file per format, each with `read` and, where it makes sense, `write`;
+//! and graphs out to [other tools](export).
+
+pub mod atomic;
+pub mod cache;
+pub mod export;
+#[cfg(feature = "fetch")]
+pub mod fetch;
+pub mod geom_gcn;
+pub mod npy;
+pub mod npz;
+mod pickle;
+pub mod planetoid;
+pub mod tables;
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::graph::Dataset;
+
+/// How to read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LoadOptions {
+    /// Keep the direction of the edges, where the format has one.
+    pub directed: bool,
+}
+
+/// Loads a dataset from a file, a folder, or the name of a fetched graph.
+///
+/// - `*.npz`: [`npz`];
+/// - a folder with `out1_graph_edges.txt`: [`geom_gcn`];
+/// - a folder with `edges.csv` (or `.tsv`), or any `*.csv` or `*.tsv` of edges: [`tables`];
+/// - `FOLDER/ind.NAME` where `FOLDER/ind.NAME.graph` exists: [`planetoid`];
+/// - a bare name such as `cora`: looked up among the fetched graphs, see [`cache`].
+pub fn load(source: &Path, options: &LoadOptions) -> Result<Dataset> {
+    if source.is_file() && !tables::is_here(source) {
+        return npz::read(source, options);
+    }
+    if geom_gcn::is_here(source) {
+        return geom_gcn::read(source, options);
+    }
+    if tables::is_here(source) {
+        return tables::read(source, options);
+    }
+    if planetoid::is_here(source) {
+        return planetoid::read(source, options);
+    }
+    if let Some(file) = cache::fetched(source) {
+        return npz::read(&file, options);
+    }
+    Err(Error::input(
+        source,
+        "",
+        "no such dataset",
+        "give an .npz file, a folder with edges.csv, a Geom-GCN folder, a Planetoid prefix such as \
+         data/ind.cora, or the name of a graph that `lhs data fetch` has brought",
+    ))
+}

@@ -1,0 +1,15 @@
+//! The library as its users see it, in one test program.
+
+mod architecture;
+mod attacks;
+mod export;
+mod formats;
+mod golden;
+mod golden_file;
+mod lhs_model;
+mod models;
+mod runs;
+mod structure;
+mod tables;
+mod toy;
+mod tune;
