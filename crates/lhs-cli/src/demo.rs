@@ -17,8 +17,8 @@ use lhs::graph::Dataset;
 use lhs::graph::synth::SynthConfig;
 use lhs::io::export::ExportFormat;
 use lhs::io::npz;
-use lhs::models::{self, ModelKind, Task};
-use lhs::training::{EpochRecord, Session};
+use lhs::models::{self, ModelKind};
+use lhs::training::{EpochRecord, Session, Task};
 
 /// The models that are shown, in this order; the last learns a structure.
 const SHOWN: [&str; 3] = ["mlp", "gcn", "lhs"];
@@ -101,7 +101,7 @@ pub fn run(args: &DemoArgs, global: &Global) -> Result<()> {
     let folder = args.out.clone().unwrap_or_else(|| run::free_name(Path::new("runs"), "demo"));
     let (graphs, written) = keep(&dataset, &learned[0], attack[0].as_ref(), &folder, global)?;
     say_graphs(&graphs, global);
-    for remark in learned[0].model.remarks() {
+    for remark in learned[0].model.diagnostics() {
         global.say(format_args!("  {remark}"));
     }
     for file in &written {
@@ -133,15 +133,12 @@ fn train(
         let mut quiet = |_: &EpochRecord| {};
         let mut session =
             Session { stop: Some(interrupt::flag()), on_epoch: Some(&mut quiet), ..Session::default() };
-        let model =
-            config.fit(&task, split_seed(global.seed, number), &mut session).map_err(
-                |error| match error {
-                    Error::Interrupted { .. } => {
-                        Error::Interrupted { remedy: "the demo keeps nothing".into() }
-                    }
-                    other => other,
-                },
-            )?;
+        let model = config.fit_with(&task, split_seed(global.seed, number), &mut session).map_err(
+            |error| match error {
+                Error::Interrupted { .. } => Error::Interrupted { remedy: "the demo keeps nothing".into() },
+                other => other,
+            },
+        )?;
         done();
         Ok(Victim { number, split: split.clone(), model })
     })

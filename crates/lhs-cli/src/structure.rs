@@ -77,7 +77,7 @@ pub fn run(args: &StructureArgs, global: &Global) -> Result<()> {
         descriptions.push(describe(&format!("round {round}"), graph, &dataset, &split));
     }
     say_figures(&descriptions, number, &dataset, global);
-    model.remarks().iter().for_each(|remark| global.say(remark));
+    model.diagnostics().iter().for_each(|remark| global.say(remark));
     if latent.num_edges() == 0 {
         global.note("warning: no two nodes look alike enough: the latent graph has no edges");
     }
@@ -100,7 +100,7 @@ pub fn run(args: &StructureArgs, global: &Global) -> Result<()> {
         "split": number,
         "round": round,
         "graphs": descriptions,
-        "remarks": model.remarks(),
+        "remarks": model.diagnostics(),
         "node": shown,
         "written": args.export,
     }));

@@ -10,9 +10,9 @@ use lhs::autograd::{InfoNce, Order, Var, gradients};
 use lhs::graph::Labelled;
 use lhs::io::{LoadOptions, load};
 use lhs::linalg::Mat;
-use lhs::models::gcn::GcnConfig;
-use lhs::models::{ModelConfig, Task};
-use lhs::training::{EpochRecord, Session, TrainingConfig};
+use lhs::models::Model;
+use lhs::models::gcn::Gcn;
+use lhs::training::{EpochRecord, Session, Task, TrainingConfig};
 
 fn main() -> lhs::Result<()> {
     let option = |name: &str| {
@@ -60,14 +60,14 @@ fn gcn_epoch(file: &Path, epochs: usize, dropout: f32) -> lhs::Result<serde_json
     // Without validation nodes an epoch is forward, backward and Adam, and nothing else.
     let task = Task { val: Labelled::default(), ..Task::new(&dataset, &dataset.splits()[0])? };
     let training = TrainingConfig { epochs, patience: epochs, ..TrainingConfig::default() };
-    let config = GcnConfig { training, dropout, ..GcnConfig::default() };
+    let config = Gcn { training, dropout, ..Gcn::default() };
     let mut stamps = Vec::new();
     let mut final_loss = 0.0;
     let mut watch = |record: &EpochRecord| {
         stamps.push(Instant::now());
         final_loss = record.train_loss;
     };
-    config.fit(&task, 0, &mut Session { on_epoch: Some(&mut watch), ..Session::default() })?;
+    config.fit_with(&task, 0, &mut Session { on_epoch: Some(&mut watch), ..Session::default() })?;
     let times = stamps.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64());
     let milliseconds = median(times.skip(epochs / 5).collect());
     Ok(serde_json::json!({ "milliseconds": milliseconds, "final_loss": final_loss }))

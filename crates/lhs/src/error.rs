@@ -40,6 +40,16 @@ pub enum Error {
         /// What to do about it; may be empty.
         remedy: String,
     },
+    /// The loss of a training left the numbers: other settings may help.
+    #[error("training diverged in epoch {epoch} of {stage}: the loss is {loss}{}", hint(DIVERGED))]
+    Diverged {
+        /// Which part of the training.
+        stage: String,
+        /// Counted from 0.
+        epoch: usize,
+        /// What became of the loss.
+        loss: f32,
+    },
     /// The operating system refused to read or write.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
@@ -67,6 +77,9 @@ pub enum Error {
         remedy: String,
     },
 }
+
+/// What to do when training diverges.
+const DIVERGED: &str = "lower the learning rate (setting `training.learning_rate`), for example to 0.001";
 
 fn at(place: &str) -> String {
     if place.is_empty() { String::new() } else { format!(": {place}") }
@@ -130,7 +143,7 @@ impl Error {
     /// Whether other input or settings would help: false when the machine failed, or somebody asked to stop.
     pub fn can_be_mended(&self) -> bool {
         match self {
-            Error::Input { .. } | Error::Data { .. } | Error::Setting { .. } => true,
+            Error::Input { .. } | Error::Data { .. } | Error::Setting { .. } | Error::Diverged { .. } => true,
             Error::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
             Error::Network { .. } | Error::Interrupted { .. } => false,
         }

@@ -23,8 +23,8 @@
 //! ```
 //! use lhs::graph::synth::SynthConfig;
 //! use lhs::io::{LoadOptions, load, npz};
-//! use lhs::training::Session;
-//! use lhs::models::{ModelConfig, Task, lhs::LhsConfig};
+//! use lhs::models::{Model, NodeClassifier, lhs::Lhs};
+//! use lhs::training::Task;
 //!
 //! # fn main() -> lhs::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
@@ -34,7 +34,7 @@
 //! let dataset = load(&file, &LoadOptions::default())?; // validated once, here
 //! let split = &dataset.splits()[0];
 //! let task = Task::new(&dataset, split)?; // has no test labels in it
-//! let model = LhsConfig::default().fit(&task, 0, &mut Session::default())?;
+//! let model = Lhs::default().fit(&task)?;
 //! let probabilities = model.predict(dataset.graph(), dataset.features())?; // [nodes, classes]
 //!
 //! let classes = lhs::eval::metrics::predicted_classes(&probabilities);

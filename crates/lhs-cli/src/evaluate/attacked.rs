@@ -76,7 +76,7 @@ pub fn run(
     let bar = global.progress((attacks.len() * splits.len() * usize::from(args.repeats)) as u64, name);
     let config = (model.build)(run.settings())?;
     let when = if args.poisoning {
-        When::BeforeTraining { config: config.as_ref(), seed: run.manifest().seed }
+        When::BeforeTraining { config: &config, seed: run.manifest().seed }
     } else {
         When::AfterTraining
     };

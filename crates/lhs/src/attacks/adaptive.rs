@@ -17,9 +17,9 @@ use super::{Attack, AttackKind, Change, Scene, edges, in_range, registry};
 use crate::error::Result;
 use crate::graph::{Dataset, Split};
 use crate::linalg::random::{derive, generator};
-use crate::models::lhs::LhsConfig;
-use crate::models::{ModelConfig, NodeClassifier, Task};
-use crate::training::Session;
+use crate::models::lhs::{FittedLhs, Lhs};
+use crate::models::{Model, NodeClassifier};
+use crate::training::{Session, Task};
 
 /// Donors tried before a node gives up finding neighbours.
 const PATIENCE: usize = 200;
@@ -104,7 +104,7 @@ impl Attack for AdaptiveConfig {
         let mut best = draw(0);
         if self.queries > 0 {
             let trained = if scene.victim.is_none() { Some(stand_in(scene, seed)?) } else { None };
-            let victim = scene.victim.or(trained.as_deref());
+            let victim = scene.victim.or(trained.as_ref().map(|model| model as &dyn NodeClassifier));
             let mut least = vec![f32::INFINITY; split.test.len()];
             for query in 0..self.queries {
                 scene.watch.step(query, self.queries)?;
@@ -127,10 +127,10 @@ impl Attack for AdaptiveConfig {
 }
 
 /// LHS with default settings, trained on the clean data.
-fn stand_in(scene: &Scene<'_>, seed: u64) -> Result<Box<dyn NodeClassifier>> {
+fn stand_in(scene: &Scene<'_>, seed: u64) -> Result<FittedLhs> {
     let task = Task::new(scene.dataset, scene.split)?;
     let mut session = Session { stop: scene.watch.stop, ..Session::default() };
-    LhsConfig::default().fit(&task, derive(seed, &[u64::MAX]), &mut session)
+    Lhs::default().fit_with(&task, derive(seed, &[u64::MAX]), &mut session)
 }
 
 fn pairs(split: &Split, neighbours: &[Vec<u32>]) -> Vec<(u32, u32)> {

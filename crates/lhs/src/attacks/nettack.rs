@@ -17,8 +17,7 @@ use crate::error::Result;
 use crate::graph::{Dataset, Graph, Split, normalise};
 use crate::linalg::Mat;
 use crate::linalg::random::{derive, generator, glorot};
-use crate::models::Task;
-use crate::training::{Input, Network, Parameters, Session, Supervised, TrainingConfig, train};
+use crate::training::{Input, Network, Parameters, Session, Supervised, Task, TrainingConfig, train};
 
 /// The largest likelihood ratio of the degrees before and after.
 const CONSPICUOUS: f64 = 0.004;

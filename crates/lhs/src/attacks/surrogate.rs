@@ -12,10 +12,10 @@ use crate::autograd::{Order, Var, gradients};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Labelled};
 use crate::linalg::Mat;
-use crate::models::Task;
-use crate::models::architecture::{Architecture, Fitted};
-use crate::models::gcn::GcnConfig;
-use crate::training::Session;
+use crate::models::Model;
+use crate::models::architecture::Fitted;
+use crate::models::gcn::Gcn;
+use crate::training::{Session, Task};
 
 /// Width of the surrogate's hidden layer.
 const HIDDEN: usize = 16;
@@ -23,7 +23,7 @@ const HIDDEN: usize = 16;
 /// A trained network, and the nodes to be misled.
 pub(super) struct Surrogate<'a> {
     scene: &'a Scene<'a>,
-    model: Fitted<GcnConfig>,
+    model: Fitted<Gcn>,
     targets: Labelled,
 }
 
@@ -39,8 +39,8 @@ impl<'a> Surrogate<'a> {
         }
         let task = Task::new(scene.dataset, scene.split)?;
         let mut session = Session { stop: scene.watch.stop, ..Session::default() };
-        let config = GcnConfig { hidden: HIDDEN, ..GcnConfig::default() };
-        let model = config.learn(&task, seed, &mut session)?;
+        let config = Gcn { hidden: HIDDEN, ..Gcn::default() };
+        let model = config.fit_with(&task, seed, &mut session)?;
         Ok(Surrogate { scene, model, targets: Labelled { nodes, classes } })
     }
 

@@ -14,8 +14,8 @@ use crate::eval::robustness::attack_seed;
 use crate::eval::scores::Scores;
 use crate::eval::{fingerprint, memory};
 use crate::graph::{Dataset, Split};
-use crate::models::{NodeClassifier, Task};
-use crate::training::{EpochRecord, Memo, Session};
+use crate::models::NodeClassifier;
+use crate::training::{EpochRecord, Memo, MemoKey, Session, Task};
 
 /// Bins of the histograms of heterophily.
 const BINS: usize = 20;
@@ -71,8 +71,8 @@ pub struct Shared<'a> {
     pub store: &'a Store,
     /// Attacks in memory.
     pub crafted: &'a Memo,
-    /// What needs no labels, by dataset.
-    pub memos: &'a Memo,
+    /// What trainings share.
+    pub memo: &'a Memo,
     /// Who may stop it.
     pub watch: Watch<'a>,
 }
@@ -130,17 +130,12 @@ impl Shared<'_> {
             Some(attacked) => (&attacked.dataset, &attacked.split),
             None => (clean, &clean.splits()[job.split]),
         };
-        // What splits have in common belongs to the clean data.
-        let memo = match poisoned {
-            Some(_) => None,
-            None => Some(self.memos.get(job.data.to_string(), || Ok(Memo::holding(5)))?),
-        };
         let mut curve = Vec::new();
         let mut on_epoch = |record: &EpochRecord| curve.push(record.clone());
         let mut session = Session {
             stop: self.watch.stop,
             on_epoch: Some(&mut on_epoch),
-            memo: memo.as_deref(),
+            memo: Some(self.memo),
             ..Session::default()
         };
         let started = std::time::Instant::now();
@@ -148,7 +143,7 @@ impl Shared<'_> {
         let found = match job.contender {
             Contender::Model(kind) => {
                 let config = (kind.build)(&job.settings)?;
-                Found::Model(config.fit(&Task::new(dataset, split)?, seed, &mut session)?)
+                Found::Model(config.fit_with(&Task::new(dataset, split)?, seed, &mut session)?)
             }
             Contender::Clustering(way) => {
                 Found::Clusters(cluster::cluster(dataset, split, way.method, way.by, seed, &mut session)?)
@@ -211,7 +206,7 @@ impl Shared<'_> {
             self.store.keep_crafted(&key, &crafted)?;
             Ok(crafted)
         };
-        self.crafted.get(key.clone(), craft)?.carried_out(&data.dataset, split)
+        self.crafted.get(MemoKey::new(&key), craft)?.carried_out(&data.dataset, split)
     }
 }
 

@@ -14,8 +14,8 @@ use crate::training::Memo;
 
 /// Attacks kept in memory: neighbouring jobs share them.
 const CRAFTED: usize = 8;
-/// Datasets whose label-free results are kept: jobs come dataset by dataset.
-const DATASETS: usize = 2;
+/// Results that trainings share: those of two datasets.
+const SHARED: usize = 10;
 
 /// What to run, and where to keep it.
 pub struct Bench<'a> {
@@ -52,12 +52,12 @@ impl Bench<'_> {
     /// Runs every cell that is not finished yet. A cell that fails is recorded and does not stop the others.
     pub fn run(&self) -> Result<Summary> {
         let counts = Counts::default();
-        let (crafted, memos) = (Memo::holding(CRAFTED), Memo::holding(DATASETS));
+        let (crafted, memo) = (Memo::holding(CRAFTED), Memo::holding(SHARED));
         let shared = Shared {
             grid: self.grid,
             store: self.store,
             crafted: &crafted,
-            memos: &memos,
+            memo: &memo,
             watch: Watch { stop: self.stop, progress: None },
         };
         parallel::map(self.grid.jobs.len(), self.threads, |place| {

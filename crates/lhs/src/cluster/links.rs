@@ -15,9 +15,8 @@ use crate::error::{Error, Result};
 use crate::graph::{Dataset, Features, Graph, Split, normalise};
 use crate::linalg::SparseMat;
 use crate::linalg::random::{derive, generator};
-use crate::models::Task;
-use crate::structure::{Learn, StructureConfig};
-use crate::training::Session;
+use crate::structure::StructureConfig;
+use crate::training::{Session, Task};
 
 /// How well held-out edges are told from pairs that are none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -54,13 +53,7 @@ pub fn links(
     let others = non_edges(&given, edges.len(), derive(seed, &[1]));
     let without = dataset.clone().with_graph(left)?;
     let task = Task::new(&without, split)?;
-    let learn = Learn {
-        graph: task.graph,
-        features: task.features,
-        labelled: &task.train,
-        num_classes: task.num_classes,
-    };
-    let (_, structure) = StructureConfig::default().fit(&learn, derive(seed, &[2]), session)?;
+    let (_, structure) = StructureConfig::default().fit(&task, derive(seed, &[2]), session)?;
     let alike = normalise::row_stochastic(structure.latent());
     let score = |of: &dyn Fn((u32, u32)) -> f64| {
         let all =

@@ -18,11 +18,10 @@ use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
 use crate::linalg::Mat;
 use crate::linalg::random::derive;
-use crate::models::architecture::Architecture;
-use crate::models::gcn::GcnConfig;
-use crate::models::{NodeClassifier, Task};
-use crate::structure::{Learn, StructureConfig};
-use crate::training::Session;
+use crate::models::gcn::Gcn;
+use crate::models::{Model, NodeClassifier};
+use crate::structure::StructureConfig;
+use crate::training::{Session, Task};
 
 /// What is clustered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,15 +87,9 @@ pub fn cluster(
 /// The class scores of a graph convolution over the latent graph, `[n,C]`, rows of length 1.
 fn embeddings(dataset: &Dataset, split: &Split, seed: u64, session: &mut Session<'_>) -> Result<Mat> {
     let task = Task::new(dataset, split)?;
-    let learn = Learn {
-        graph: task.graph,
-        features: task.features,
-        labelled: &task.train,
-        num_classes: task.num_classes,
-    };
-    let (_, structure) = StructureConfig::default().fit(&learn, derive(seed, &[0]), session)?;
+    let (_, structure) = StructureConfig::default().fit(&task, derive(seed, &[0]), session)?;
     let latent = Task { graph: structure.latent(), ..task };
-    let model = GcnConfig::default().learn(&latent, derive(seed, &[1]), session)?;
+    let model = Gcn::default().fit_with(&latent, derive(seed, &[1]), session)?;
     model.predict(latent.graph, latent.features)
 }
 

@@ -315,7 +315,7 @@ mod tests {
     use super::*;
     use crate::graph::{DatasetParts, Features, Repairs};
     use crate::linalg::Mat;
-    use crate::training::Tensors;
+    use crate::models::SavedModel;
 
     /// Two classes on a path 0-1-2-3-4-5, node 6 alone.
     fn dataset(edges: &[(u32, u32)]) -> Dataset {
@@ -349,8 +349,8 @@ mod tests {
             Ok(Mat::from_fn(graph.num_nodes(), 2, |_, class| class as f32))
         }
 
-        fn tensors(&self) -> Tensors {
-            Tensors::new()
+        fn saved(&self) -> Result<SavedModel> {
+            Err(Error::data("a stand-in is not saved", ""))
         }
     }
 

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::weights;
 use crate::error::{Error, Result};
+use crate::io::tensors;
 use crate::training::{Checkpoint, CheckpointStore, EpochRecord};
 
 /// The training curve so far, shared by the one who records and the one who saves.
@@ -91,12 +91,12 @@ impl CheckpointStore for FileCheckpoints<'_> {
         if !path.exists() {
             return Ok(None);
         }
-        let (tensors, about) = weights::read(&path)?;
+        let (contents, about) = tensors::read(&path)?;
         let about: About = serde_json::from_value(about)
             .map_err(|error| Error::input(&path, "", format!("damaged: {error}"), "delete it"))?;
         about.curve.into_iter().for_each(|record| self.curve.push(record));
         self.clock.resume(about.seconds);
-        Ok(Some(Checkpoint { tensors, state: about.state }))
+        Ok(Some(Checkpoint { tensors: contents.tensors, state: about.state }))
     }
 
     fn save(&mut self, stage: &str, checkpoint: &Checkpoint) -> Result<()> {
@@ -106,7 +106,7 @@ impl CheckpointStore for FileCheckpoints<'_> {
             seconds: self.clock.seconds(),
         };
         let about = serde_json::to_value(about).map_err(|error| Error::data(error.to_string(), ""))?;
-        weights::write(&file(self.folder, stage), &checkpoint.tensors, &about)
+        tensors::write(&file(self.folder, stage), &checkpoint.tensors.clone().into(), &about)
     }
 }
 

@@ -18,8 +18,8 @@ use super::splits::NumberedSplit;
 use super::{memory, metrics, parallel};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
-use crate::models::{ModelConfig, ModelKind, NodeClassifier, Task};
-use crate::training::{CheckpointStore, EpochRecord, Memo, Session};
+use crate::models::{AnyModel, ModelKind, NodeClassifier};
+use crate::training::{CheckpointStore, EpochRecord, Memo, Session, Task};
 
 /// What is kept for other splits: the results that need no labels, and one more.
 const SHARED_BY_SPLITS: usize = 5;
@@ -108,7 +108,7 @@ impl Experiment<'_> {
         let config = (self.kind.build)(self.settings)?;
         let memo = Memo::holding(SHARED_BY_SPLITS);
         let per_split = parallel::map(self.splits.len(), self.threads, |cell| {
-            let result = self.split(config.as_ref(), &self.splits[cell], &memo)?;
+            let result = self.split(&config, &self.splits[cell], &memo)?;
             self.watch.split(&result);
             Ok(result)
         })?;
@@ -127,7 +127,7 @@ impl Experiment<'_> {
         })
     }
 
-    fn split(&self, config: &dyn ModelConfig, split: &NumberedSplit, memo: &Memo) -> Result<SplitResult> {
+    fn split(&self, config: &AnyModel, split: &NumberedSplit, memo: &Memo) -> Result<SplitResult> {
         let NumberedSplit { number, split } = split;
         let Some(run) = self.run else {
             let fitted = self.fit(config, *number, split, None, memo)?;
@@ -150,7 +150,7 @@ impl Experiment<'_> {
 
     fn fit(
         &self,
-        config: &dyn ModelConfig,
+        config: &AnyModel,
         number: usize,
         split: &Split,
         run: Option<&RunFolder>,
@@ -170,7 +170,7 @@ impl Experiment<'_> {
             checkpoints: checkpoints.as_mut().map(|store| store as &mut dyn CheckpointStore),
             memo: Some(memo),
         };
-        let model = config.fit(&task, split_seed(self.seed, number), &mut session)?;
+        let model = config.fit_with(&task, split_seed(self.seed, number), &mut session)?;
         let seconds = clock.seconds();
         Ok(Fitted { model, curve: curve.into_records(), seconds })
     }
@@ -184,7 +184,7 @@ impl Experiment<'_> {
             scores: Scores::of_predictions(&predictions, split),
             epochs: fitted.curve.len(),
             seconds: fitted.seconds,
-            remarks: fitted.model.remarks(),
+            remarks: fitted.model.diagnostics(),
         };
         Ok((result, predictions))
     }

@@ -24,4 +24,3 @@ pub mod significance;
 pub mod splits;
 pub mod structure;
 pub mod tune;
-pub mod weights;

@@ -13,8 +13,8 @@ use crate::attacks::{Attack, Attacked, Record, Scene, Watch};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
 use crate::linalg::random::derive;
-use crate::models::{ModelConfig, ModelKind, NodeClassifier, Task};
-use crate::training::Session;
+use crate::models::{AnyModel, ModelKind, NodeClassifier};
+use crate::training::{Session, Task};
 
 /// A trained model and the split that it was trained on.
 pub struct Victim {
@@ -41,7 +41,7 @@ pub enum When<'a> {
     /// Before it: poisoning. The settings are those that the victims were trained with.
     BeforeTraining {
         /// How to learn again.
-        config: &'a dyn ModelConfig,
+        config: &'a AnyModel,
         /// The seed that the victims were trained with.
         seed: u64,
     },
@@ -170,10 +170,12 @@ impl Robustness<'_> {
         let When::BeforeTraining { config, seed } = self.when else { return Ok(None) };
         let task = Task::new(&attacked.dataset, &attacked.split)?;
         let mut session = Session { stop: self.watch.stop, ..Session::default() };
-        config.fit(&task, split_seed(seed, number), &mut session).map(Some).map_err(|error| match error {
-            Error::Interrupted { .. } => Error::Interrupted { remedy: "nothing was kept".into() },
-            other => other,
-        })
+        config.fit_with(&task, split_seed(seed, number), &mut session).map(Some).map_err(
+            |error| match error {
+                Error::Interrupted { .. } => Error::Interrupted { remedy: "nothing was kept".into() },
+                other => other,
+            },
+        )
     }
 
     fn accuracy(&self, model: &dyn NodeClassifier, dataset: &Dataset, split: &Split) -> Result<f64> {

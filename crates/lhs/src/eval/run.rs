@@ -3,7 +3,7 @@
 //! ```text
 //! RUN/manifest.json      versions, data and its hashes, model, seed, splits
 //! RUN/settings.toml      the effective settings; can be given to --config
-//! RUN/split-0/weights.safetensors, curve.jsonl, predictions.csv
+//! RUN/split-0/model.lhs, curve.jsonl, predictions.csv
 //! RUN/split-0/result.json                    written last: it marks the split as finished
 //! RUN/split-0/checkpoint-STAGE.safetensors   while unfinished
 //! ```
@@ -19,11 +19,11 @@ use super::checkpoint;
 use super::experiment::SplitResult;
 use super::fingerprint::InputFile;
 use super::predictions::{Predictions, read_parts};
-use super::{settings, weights};
+use super::settings;
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
 use crate::io::atomic;
-use crate::models::{ModelKind, NodeClassifier};
+use crate::models::{ModelKind, NodeClassifier, Save, SavedModel};
 use crate::training::EpochRecord;
 
 /// The layout described above. A change that old code cannot read, or new code cannot resume, adds one.
@@ -177,9 +177,8 @@ impl RunFolder {
                 "finish the run with `lhs train … --resume`, or choose another split",
             ));
         }
-        let file = self.split_folder(split).join("weights.safetensors");
-        let (tensors, _) = weights::read(&file)?;
-        (kind.load)(&self.settings, &tensors).map_err(|error| error.in_file(&file))
+        let file = self.split_folder(split).join("model.lhs");
+        (kind.restore)(&SavedModel::read(&file)?).map_err(|error| error.in_file(&file))
     }
 
     /// A split as it was trained on, after making sure that its nodes are those of the data.
@@ -199,8 +198,7 @@ impl RunFolder {
     /// Keeps all that came out of a split; the result goes last and marks it as finished.
     pub fn finish(&self, split: &Split, finished: &Finished<'_>) -> Result<()> {
         let folder = self.split_folder(finished.result.split);
-        let about = serde_json::json!({ "model": self.manifest.model });
-        weights::write(&folder.join("weights.safetensors"), &finished.model.tensors(), &about)?;
+        finished.model.save(folder.join("model.lhs"))?;
         write_curve(&folder.join("curve.jsonl"), finished.curve)?;
         let table = folder.join("predictions.csv");
         atomic::write(&table, |out| finished.predictions.write_csv(out, Some(split), &table))?;

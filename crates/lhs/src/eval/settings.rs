@@ -255,10 +255,10 @@ mod tests {
                 "hidden = 64\ndropout = 0.5\nmode = \"fast\"\n[refiner]\ntemperature = 1.0\n".parse().unwrap()
             },
             build: |_| Err(Error::data("not built", "")),
-            load: |_, _| Err(Error::data("not loaded", "")),
+            restore: |_| Err(Error::data("not loaded", "")),
             search: || vec![("hidden", SearchSpace::Uniform(1.0, 2.0))],
             published: &[],
-            knows_nodes: false,
+            transductive: false,
         }
     }
 

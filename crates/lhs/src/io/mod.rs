@@ -12,6 +12,7 @@ pub mod npz;
 mod pickle;
 pub mod planetoid;
 pub mod tables;
+pub mod tensors;
 
 use std::path::Path;
 

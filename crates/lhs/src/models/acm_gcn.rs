@@ -10,9 +10,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::{Dropout, Make, Take};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
@@ -23,7 +23,7 @@ const CHANNELS: [&str; 3] = ["low", "high", "identity"];
 /// Settings of ACM-GCN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct AcmGcnConfig {
+pub struct AcmGcn {
     /// Width of the hidden layers, 1 or more.
     pub hidden: usize,
     /// Number of layers, 1 or more.
@@ -36,9 +36,9 @@ pub struct AcmGcnConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for AcmGcnConfig {
+impl Default for AcmGcn {
     fn default() -> Self {
-        AcmGcnConfig {
+        AcmGcn {
             hidden: 64,
             layers: 2,
             dropout: 0.5,
@@ -58,7 +58,7 @@ pub struct Reading {
     mean: Sparse,
 }
 
-impl Architecture for AcmGcnConfig {
+impl Architecture for AcmGcn {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -126,12 +126,15 @@ fn shares(scores: &[Var; 3], mix: &Var) -> Var {
     all.sigmoid().matmul(mix).scale(1.0 / CHANNELS.len() as f32).softmax()
 }
 
-/// ACM-GCN in the list of models.
-pub const KIND: ModelKind = kind::<AcmGcnConfig>(
-    "acm-gcn",
-    "low-pass, high-pass and identity channels mixed by each node (Luan et al. 2022)",
-    || settings::search([32, 64, 128], [("layers", SearchSpace::choice([1, 2, 3]))]),
-);
+impl ModelInfo for AcmGcn {
+    const NAME: &'static str = "acm-gcn";
+    const SUMMARY: &'static str =
+        "low-pass, high-pass and identity channels mixed by each node (Luan et al. 2022)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search([32, 64, 128], [("layers", SearchSpace::choice([1, 2, 3]))])
+    }
+}
 
 #[cfg(test)]
 mod tests {

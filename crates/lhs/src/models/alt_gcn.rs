@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::scaling::{diagonal, symmetric, where_set};
 use super::parts::{Make, Take};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
@@ -29,7 +29,7 @@ const LEAST: f32 = 1e-4;
 /// Settings of ALT.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct AltConfig {
+pub struct AltGcn {
     /// Width of the hidden layers, 1 or more.
     pub hidden: usize,
     /// Steps of propagation, 1 or more.
@@ -52,9 +52,9 @@ pub struct AltConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for AltConfig {
+impl Default for AltGcn {
     fn default() -> Self {
-        AltConfig {
+        AltGcn {
             hidden: 32,
             steps: 5,
             restart: 0.1,
@@ -80,10 +80,8 @@ pub struct Reading {
     edges: Edges,
 }
 
-impl Architecture for AltConfig {
+impl Architecture for AltGcn {
     type Reading = Reading;
-
-    const KNOWS_NODES: bool = true;
 
     fn check(&self) -> Result<()> {
         settings::at_least_one("hidden", self.hidden)?;
@@ -151,7 +149,7 @@ impl Architecture for AltConfig {
     }
 }
 
-impl AltConfig {
+impl AltGcn {
     /// `w` at every entry of `Â`, `[nnz, 1]`.
     fn edge_weights(&self, reading: &Reading, take: &mut Take<'_>, dropout_seed: Option<u64>) -> Var {
         let high = |x: &Var| x.scale(self.sharpness).sub(&reading.smooth.matmul(x));
@@ -243,11 +241,18 @@ impl Edges {
     }
 }
 
-/// ALT in the list of models.
-pub const KIND: ModelKind = kind::<AltConfig>(
-    "alt-gcn",
-    "the difference between two halves of the graph, split by learned weights (Xu et al. 2023)",
-    || {
+impl ModelInfo for AltGcn {
+    const NAME: &'static str = "alt-gcn";
+    const SUMMARY: &'static str =
+        "the difference between two halves of the graph, split by learned weights (Xu et al. 2023)";
+    const PUBLISHED: &'static [&'static str] = &[
+        "split_normalised = false\nadjacency_weight = 0.0\nnormalise_features = true\ntraining.learning_rate = 0.1\ntraining.weight_decay = 5e-4",
+        "split_normalised = false\nadjacency_weight = 0.1\nnormalise_features = true\ntraining.learning_rate = 0.08\ntraining.weight_decay = 7e-4",
+        "split_normalised = true\nadjacency_weight = 0.05\nnormalise_features = true\ntraining.weight_decay = 5e-5",
+    ];
+    const TRANSDUCTIVE: bool = true;
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search(
             [32, 64, 128],
             [
@@ -255,26 +260,21 @@ pub const KIND: ModelKind = kind::<AltConfig>(
                 ("adjacency_weight", SearchSpace::choice([0.0, 0.001, 0.01, 0.05, 0.1, 1.0])),
             ],
         )
-    },
-)
-.publishing(&[
-    "split_normalised = false\nadjacency_weight = 0.0\nnormalise_features = true\ntraining.learning_rate = 0.1\ntraining.weight_decay = 5e-4",
-    "split_normalised = false\nadjacency_weight = 0.1\nnormalise_features = true\ntraining.learning_rate = 0.08\ntraining.weight_decay = 7e-4",
-    "split_normalised = true\nadjacency_weight = 0.05\nnormalise_features = true\ntraining.weight_decay = 5e-5",
-]);
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn reading(config: &AltConfig) -> Reading {
+    fn reading(config: &AltGcn) -> Reading {
         let graph = Graph::from_edges(5, &[(0, 3), (1, 3), (0, 1), (2, 3)]).unwrap().0;
         config.read(&graph, &Features::none(5), &mut Session::default()).unwrap()
     }
 
     #[test]
     fn both_directions_of_an_edge_are_one() {
-        let Reading { smooth, edges, .. } = reading(&AltConfig::default());
+        let Reading { smooth, edges, .. } = reading(&AltGcn::default());
         assert_eq!((edges.from.len(), edges.of_entry.len()), (4 + 5, 2 * 4 + 5));
         for row in 0..5 {
             for place in smooth.pattern.row_range(row) {
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn both_halves_make_the_whole() {
-        let config = AltConfig { split_normalised: true, ..AltConfig::default() };
+        let config = AltGcn { split_normalised: true, ..AltGcn::default() };
         let reading = reading(&config);
         let first = Var::constant(Mat::from_fn(13, 1, |row, _| row as f32 / 13.0));
         let second = first.scale(-1.0).add_scalar(1.0);
@@ -297,7 +297,7 @@ mod tests {
             assert!((found - expected).abs() < 1e-6);
         }
         // Where the adjacency matrix is split, all weights 1 leave the graph as it was.
-        let whole = AltConfig { split_normalised: false, ..config };
+        let whole = AltGcn { split_normalised: false, ..config };
         let ones = Var::constant(Mat::full(13, 1, 1.0));
         let found = whole.component(&reading, &ones).values;
         for (found, expected) in found.value().as_slice().iter().zip(reading.smooth.values.value().as_slice())

@@ -7,9 +7,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::{Dropout, Make, Take};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
@@ -18,7 +18,7 @@ use crate::training::{Input, Parameters, Session, TrainingConfig};
 /// Settings of APPNP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct AppnpConfig {
+pub struct Appnp {
     /// Width of the hidden layer, 1 or more.
     pub hidden: usize,
     /// Steps of the walk (the paper's K), 0 (a perceptron) or more.
@@ -33,9 +33,9 @@ pub struct AppnpConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for AppnpConfig {
+impl Default for Appnp {
     fn default() -> Self {
-        AppnpConfig {
+        Appnp {
             hidden: 64,
             steps: 10,
             restart: 0.1,
@@ -52,7 +52,7 @@ pub struct Reading {
     propagation: Sparse,
 }
 
-impl Architecture for AppnpConfig {
+impl Architecture for Appnp {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -87,7 +87,7 @@ impl Architecture for AppnpConfig {
     }
 }
 
-impl AppnpConfig {
+impl Appnp {
     /// Personalised PageRank of the scores.
     fn spread(&self, own: &Var, propagation: &Sparse, dropout: &mut Dropout) -> Var {
         let returned = own.scale(self.restart);
@@ -98,17 +98,17 @@ impl AppnpConfig {
     }
 }
 
-/// APPNP in the list of models.
-pub const KIND: ModelKind = kind::<AppnpConfig>(
-    "appnp",
-    "perceptron spread by personalised PageRank (Gasteiger et al. 2019)",
-    || {
+impl ModelInfo for Appnp {
+    const NAME: &'static str = "appnp";
+    const SUMMARY: &'static str = "perceptron spread by personalised PageRank (Gasteiger et al. 2019)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search(
             [32, 64, 128, 256],
             [("steps", SearchSpace::choice([2, 5, 10])), ("restart", SearchSpace::Uniform(0.05, 0.95))],
         )
-    },
-);
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -120,7 +120,7 @@ mod tests {
         let (graph, _) = Graph::from_edges(5, &[(0, 1), (1, 2), (2, 3), (1, 3)]).unwrap();
         let propagation = Sparse::constant(&normalise::symmetric_with_self_loops(&graph));
         let own = Var::constant(Mat::from_fn(5, 2, |row, col| (row + 2 * col) as f32));
-        let config = AppnpConfig { steps: 200, ..AppnpConfig::default() };
+        let config = Appnp { steps: 200, ..Appnp::default() };
         let found = config.spread(&own, &propagation, &mut Dropout::new(0.5, None));
         // Z = (1 - α) Â Z + α Z⁰
         let again = propagation.matmul(&found).scale(0.9).add(&own.scale(0.1));

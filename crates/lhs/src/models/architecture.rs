@@ -6,22 +6,18 @@
 
 use std::rc::Rc;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use toml::Table;
+use serde::{Deserialize, Serialize};
 
-use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
+use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, settings};
 use crate::autograd::Var;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::{Features, Graph};
 use crate::linalg::Mat;
 use crate::linalg::random::derive;
-use crate::training::{
-    Network, Parameters, Session, Supervised, Tensors, TrainingConfig, probabilities, train,
-};
+use crate::training::{Network, Parameters, Session, Supervised, Task, TrainingConfig, probabilities, train};
 
 /// The numbers that the shapes of a network's parameters follow from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sizes {
     /// Feature columns.
     pub features: usize,
@@ -32,13 +28,9 @@ pub struct Sizes {
 }
 
 /// The settings of a model that is one network.
-pub trait Architecture: Clone + Default + Serialize + DeserializeOwned + Send + Sync + 'static {
+pub trait Architecture: ModelInfo {
     /// What the network reads of a graph and its features, on the tape: made once per fit or prediction.
     type Reading;
-
-    /// Whether the network has weights for each node: then it predicts only on graphs of the same nodes, in the
-    /// same order.
-    const KNOWS_NODES: bool = false;
 
     /// Checks the ranges of the settings.
     fn check(&self) -> Result<()>;
@@ -64,18 +56,6 @@ pub trait Architecture: Clone + Default + Serialize + DeserializeOwned + Send + 
     fn for_some(&self) -> Option<&dyn ForSome<Self::Reading>> {
         None
     }
-
-    /// Learns, and keeps the type.
-    fn learn(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Fitted<Self>> {
-        self.validate()?;
-        let sizes =
-            Sizes { features: task.features.dim(), classes: task.num_classes, nodes: task.graph.num_nodes() };
-        let mut parameters = self.parameters(sizes, seed);
-        let network = Net { architecture: self, reading: self.read(task.graph, task.features, session)? };
-        let objective = Supervised::on(&network, &task.train, &task.val);
-        train("classifier", &objective, &mut parameters, self.training(), derive(seed, &[1]), session)?;
-        Ok(Fitted { architecture: self.clone(), sizes, parameters })
-    }
 }
 
 /// Scores of some nodes, without those of all.
@@ -98,21 +78,30 @@ pub struct Fitted<A> {
     pub(super) parameters: Parameters,
 }
 
-impl<A: Architecture> ModelConfig for A {
+impl<A: Architecture> Model for A {
+    type Fitted = Fitted<A>;
+
     fn validate(&self) -> Result<()> {
         self.check()?;
         self.training().validate("training")
     }
 
-    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
-        Ok(Box::new(self.learn(task, seed, session)?))
+    fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Fitted<A>> {
+        self.validate()?;
+        let sizes =
+            Sizes { features: task.features.dim(), classes: task.num_classes, nodes: task.graph.num_nodes() };
+        let mut parameters = self.parameters(sizes, seed);
+        let network = Net { architecture: self, reading: self.read(task.graph, task.features, session)? };
+        let objective = Supervised::on(&network, &task.train, &task.val);
+        train("classifier", &objective, &mut parameters, self.training(), derive(seed, &[1]), session)?;
+        Ok(Fitted { architecture: self.clone(), sizes, parameters })
     }
 }
 
 impl<A: Architecture> NodeClassifier for Fitted<A> {
     fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
         settings::same_columns(features, self.sizes.features)?;
-        if A::KNOWS_NODES {
+        if A::TRANSDUCTIVE {
             settings::same_nodes(graph, self.sizes.nodes)?;
         }
         let reading = self.architecture.read(graph, features, &mut Session::default())?;
@@ -120,18 +109,20 @@ impl<A: Architecture> NodeClassifier for Fitted<A> {
         Ok(probabilities(&network, &self.parameters.constants()))
     }
 
-    fn tensors(&self) -> Tensors {
-        let Sizes { features, classes, nodes } = self.sizes;
-        let mut tensors = self.parameters.tensors();
-        // Exact: a graph with 2^24 columns or nodes does not fit into memory here.
-        let sizes = [features, classes, nodes].map(|size| size as f32);
-        tensors.insert(SIZES.into(), Mat::from_slice(1, 3, &sizes));
-        tensors
+    fn saved(&self) -> Result<SavedModel> {
+        SavedModel::new(&self.architecture, &self.sizes, self.parameters.tensors())
     }
 }
 
-/// The tensor that holds [`Sizes`].
-const SIZES: &str = "sizes";
+impl<A: Architecture> FittedModel for Fitted<A> {
+    fn restore(saved: &SavedModel) -> Result<Self> {
+        let architecture: A = saved.settings()?;
+        let sizes: Sizes = saved.state()?;
+        let mut parameters = architecture.parameters(sizes, 0);
+        parameters.restore(&saved.contents.tensors)?;
+        Ok(Fitted { architecture, sizes, parameters })
+    }
+}
 
 struct Net<'a, A: Architecture> {
     architecture: &'a A,
@@ -163,36 +154,4 @@ impl<A: Architecture> Network for Net<'_, A> {
             }
         }
     }
-}
-
-/// An architecture in the list of models.
-pub(super) const fn kind<A: Architecture>(
-    name: &'static str,
-    summary: &'static str,
-    search: fn() -> Vec<(&'static str, SearchSpace)>,
-) -> ModelKind {
-    ModelKind {
-        name,
-        summary,
-        defaults: settings::defaults::<A>,
-        build: settings::build::<A>,
-        load: load::<A>,
-        search,
-        published: &[],
-        knows_nodes: A::KNOWS_NODES,
-    }
-}
-
-fn load<A: Architecture>(table: &Table, tensors: &Tensors) -> Result<Box<dyn NodeClassifier>> {
-    let architecture: A = settings::read(table)?;
-    let Some(&[features, classes, nodes]) = tensors.get(SIZES).map(Mat::as_slice) else {
-        return Err(Error::data(
-            format!("the weights have no tensor `{SIZES}`"),
-            "they belong to another model",
-        ));
-    };
-    let sizes = Sizes { features: features as usize, classes: classes as usize, nodes: nodes as usize };
-    let mut parameters = architecture.parameters(sizes, 0);
-    parameters.restore(tensors)?;
-    Ok(Box::new(Fitted { architecture, sizes, parameters }))
 }

@@ -13,14 +13,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::parts::{Make, Take};
-use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
+use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, settings};
 use crate::autograd::{Sparse, Var, sampled_product};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::{Features, Graph, Labelled, normalise};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, SparseMat};
 use crate::training::{
-    Auto, Input, Network, Parameters, Session, Supervised, Tensors, TrainingConfig, dropout_before,
+    Auto, Input, Network, Parameters, Session, Supervised, Task, TrainingConfig, dropout_before,
     probabilities, train,
 };
 
@@ -32,7 +32,7 @@ const AFFINITY: &str = "affinity";
 /// Settings of BM-GCN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct BmGcnConfig {
+pub struct BmGcn {
     /// Width of the hidden layers, 1 or more.
     pub hidden: usize,
     /// Number of convolutions, 1 or more.
@@ -55,9 +55,9 @@ pub struct BmGcnConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for BmGcnConfig {
+impl Default for BmGcn {
     fn default() -> Self {
-        BmGcnConfig {
+        BmGcn {
             hidden: 64,
             layers: 2,
             own_class: 1.0,
@@ -81,7 +81,7 @@ impl Default for BmGcnConfig {
 /// BM-GCN after learning.
 #[derive(Clone, Debug)]
 pub struct FittedBmGcn {
-    config: BmGcnConfig,
+    config: BmGcn,
     parameters: Parameters,
     /// `Q` of the training graph, `[C, C]`.
     affinity: Mat,
@@ -93,7 +93,7 @@ struct Reading {
     adjacency: Sparse,
 }
 
-impl BmGcnConfig {
+impl BmGcn {
     fn perceptron_parameters(&self, features: usize, classes: usize, make: &mut Make) {
         make.linear("perceptron.0", features, self.hidden);
         make.linear("perceptron.1", self.hidden, classes);
@@ -187,7 +187,9 @@ fn rows_to_one(x: &Var) -> Var {
     x.mul_col(&x.sum_rows().add_scalar(TINY).pow(-1.0))
 }
 
-impl ModelConfig for BmGcnConfig {
+impl Model for BmGcn {
+    type Fitted = FittedBmGcn;
+
     fn validate(&self) -> Result<()> {
         settings::at_least_one("hidden", self.hidden)?;
         settings::at_least_one("layers", self.layers)?;
@@ -200,7 +202,7 @@ impl ModelConfig for BmGcnConfig {
         self.training.validate("training")
     }
 
-    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
+    fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedBmGcn> {
         self.validate()?;
         let reading = self.read(task.graph, task.features);
         let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
@@ -215,11 +217,11 @@ impl ModelConfig for BmGcnConfig {
         train("classifier", &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
         let believed = self.beliefs(&reading, &mut Take::from(&parameters.constants()), None);
         let affinity = network.affinity(&believed.softmax());
-        Ok(Box::new(FittedBmGcn { config: self.clone(), parameters, affinity: affinity.value().clone() }))
+        Ok(FittedBmGcn { config: self.clone(), parameters, affinity: affinity.value().clone() })
     }
 }
 
-impl BmGcnConfig {
+impl BmGcn {
     fn learn_alone(
         &self,
         reading: &Reading,
@@ -248,15 +250,25 @@ impl NodeClassifier for FittedBmGcn {
         Ok(probabilities(&network, &self.parameters.constants()))
     }
 
-    fn tensors(&self) -> Tensors {
+    fn saved(&self) -> Result<SavedModel> {
         let mut tensors = self.parameters.tensors();
         tensors.insert(AFFINITY.into(), self.affinity.clone());
-        tensors
+        SavedModel::new(&self.config, &self.parameters.shape(0).0, tensors)
+    }
+}
+
+impl FittedModel for FittedBmGcn {
+    fn restore(saved: &SavedModel) -> Result<Self> {
+        let config: BmGcn = saved.settings()?;
+        let affinity = saved.tensor(AFFINITY)?.clone();
+        let mut parameters = config.parameters(saved.state()?, affinity.rows(), 0);
+        parameters.restore(&saved.contents.tensors)?;
+        Ok(FittedBmGcn { config, parameters, affinity })
     }
 }
 
 struct Perceptron<'a> {
-    config: &'a BmGcnConfig,
+    config: &'a BmGcn,
     reading: &'a Reading,
 }
 
@@ -267,7 +279,7 @@ impl Network for Perceptron<'_> {
 }
 
 struct Convolutions<'a> {
-    config: &'a BmGcnConfig,
+    config: &'a BmGcn,
     reading: &'a Reading,
     blocks: Blocks<'a>,
 }
@@ -337,22 +349,17 @@ impl Network for Convolutions<'_> {
     }
 }
 
-/// BM-GCN in the list of models.
-pub const KIND: ModelKind = ModelKind {
-    name: "bm-gcn",
-    summary: "graph convolution guided by a block model of the classes (He et al. 2022)",
-    defaults: settings::defaults::<BmGcnConfig>,
-    build: settings::build::<BmGcnConfig>,
-    load: |table, tensors| {
-        let config: BmGcnConfig = settings::read(table)?;
-        let missing = || Error::data("the weights are not those of a bm-gcn model", "train again");
-        let affinity = tensors.get(AFFINITY).ok_or_else(missing)?.clone();
-        let features = tensors.get("perceptron.0.weight").ok_or_else(missing)?.rows();
-        let mut parameters = config.parameters(features, affinity.rows(), 0);
-        parameters.restore(tensors)?;
-        Ok(Box::new(FittedBmGcn { config, parameters, affinity }))
-    },
-    search: || {
+impl ModelInfo for BmGcn {
+    const NAME: &'static str = "bm-gcn";
+    const SUMMARY: &'static str = "graph convolution guided by a block model of the classes (He et al. 2022)";
+    const PUBLISHED: &'static [&'static str] = &[
+        "layers = 3\nown_class = 2.0\nself_loop = 0.0",
+        "layers = 2\nown_class = 0.8\nself_loop = 0.0",
+        "layers = 2\nown_class = 3.0\nself_loop = 1.5",
+        "layers = 2\nown_class = 2.0\nself_loop = 3.0",
+    ];
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search(
             [32, 64, 128],
             [
@@ -361,15 +368,8 @@ pub const KIND: ModelKind = ModelKind {
                 ("self_loop", SearchSpace::choice([0.0, 1.0, 1.5, 2.0, 3.0])),
             ],
         )
-    },
-    published: &[
-        "layers = 3\nown_class = 2.0\nself_loop = 0.0",
-        "layers = 2\nown_class = 0.8\nself_loop = 0.0",
-        "layers = 2\nown_class = 3.0\nself_loop = 1.5",
-        "layers = 2\nown_class = 2.0\nself_loop = 3.0",
-    ],
-    knows_nodes: false,
-};
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -379,7 +379,7 @@ mod tests {
     fn classes_that_keep_the_same_company_are_akin() {
         // Classes 0 and 1 are joined with class 2 alone: they have the same blocks.
         let graph = Graph::from_edges(4, &[(0, 2), (0, 3), (1, 2), (1, 3)]).unwrap().0;
-        let config = BmGcnConfig { own_class: 1.0, ..BmGcnConfig::default() };
+        let config = BmGcn { own_class: 1.0, ..BmGcn::default() };
         let reading = config.read(&graph, &Features::none(4));
         let known = Known::new(&Labelled { nodes: vec![0, 1, 2, 3], classes: vec![0, 1, 2, 2] }, 4, 3);
         let found = config.affinity(&reading, &known.classes);
@@ -387,7 +387,7 @@ mod tests {
         for (found, expected) in found.value().as_slice().iter().zip(expected) {
             assert!((found - expected).abs() < 1e-6, "{found} instead of {expected}");
         }
-        let strengthened = BmGcnConfig { own_class: 3.0, ..config }.affinity(&reading, &known.classes);
+        let strengthened = BmGcn { own_class: 3.0, ..config }.affinity(&reading, &known.classes);
         assert!((strengthened.value().get(0, 0) - 0.75).abs() < 1e-6);
     }
 

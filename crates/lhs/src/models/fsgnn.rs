@@ -10,9 +10,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::{Dropout, Make, Take};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
@@ -22,7 +22,7 @@ use crate::training::{Input, Parameters, Session, TrainingConfig};
 /// Settings of FSGNN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct FsgnnConfig {
+pub struct Fsgnn {
     /// Width for each distance, 1 or more.
     pub hidden: usize,
     /// The farthest distance, 0 (features alone) or more.
@@ -37,9 +37,9 @@ pub struct FsgnnConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for FsgnnConfig {
+impl Default for Fsgnn {
     fn default() -> Self {
-        FsgnnConfig {
+        Fsgnn {
             hidden: 64,
             hops: 3,
             normalise_hops: true,
@@ -57,7 +57,7 @@ pub struct Reading {
     propagations: [Sparse; 2],
 }
 
-impl Architecture for FsgnnConfig {
+impl Architecture for Fsgnn {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -106,7 +106,7 @@ impl Architecture for FsgnnConfig {
     }
 }
 
-impl FsgnnConfig {
+impl Fsgnn {
     /// Which propagation each part walks over, and how often: the features themselves, then distance by distance.
     fn walks<'a>(&self, reading: &'a Reading) -> impl Iterator<Item = (&'a Sparse, usize)> {
         let both = |hops: usize| reading.propagations.iter().map(move |propagation| (propagation, hops));
@@ -114,9 +114,11 @@ impl FsgnnConfig {
     }
 }
 
-/// FSGNN in the list of models.
-pub const KIND: ModelKind =
-    kind::<FsgnnConfig>("fsgnn", "features of many distances, selected (Maurya et al. 2022)", || {
+impl ModelInfo for Fsgnn {
+    const NAME: &'static str = "fsgnn";
+    const SUMMARY: &'static str = "features of many distances, selected (Maurya et al. 2022)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search(
             [32, 64, 128],
             [
@@ -124,7 +126,8 @@ pub const KIND: ModelKind =
                 ("normalise_hops", SearchSpace::choice([true, false])),
             ],
         )
-    });
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -133,13 +136,13 @@ mod tests {
     fn reading(directed: bool) -> Reading {
         let (graph, _) = Graph::build(3, &[(0, 1), (1, 2)], None, directed).unwrap();
         let features = Features::Dense(Mat::column(&[1.0, 2.0, 4.0]));
-        FsgnnConfig::default().read(&graph, &features, &mut Session::default()).unwrap()
+        Fsgnn::default().read(&graph, &features, &mut Session::default()).unwrap()
     }
 
     #[test]
     fn the_parts_are_the_features_and_each_distance_without_and_with_self_loops() {
         let reading = reading(false);
-        let config = FsgnnConfig { hops: 2, ..FsgnnConfig::default() };
+        let config = Fsgnn { hops: 2, ..Fsgnn::default() };
         let walks: Vec<(usize, usize)> =
             config.walks(&reading).map(|(propagation, hops)| (propagation.pattern.nnz(), hops)).collect();
         assert_eq!(walks[0].1, 0);

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::{Dropout, Make, Take, attention};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::Var;
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
@@ -21,7 +21,7 @@ use crate::training::{Input, Parameters, Session, TrainingConfig};
 /// Settings of the graph attention network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct GatConfig {
+pub struct Gat {
     /// Width of each head of the hidden layer, 1 or more.
     pub hidden: usize,
     /// Number of heads of the hidden layer, 1 or more.
@@ -34,9 +34,9 @@ pub struct GatConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for GatConfig {
+impl Default for Gat {
     fn default() -> Self {
-        GatConfig {
+        Gat {
             hidden: 8,
             heads: 8,
             dropout: 0.5,
@@ -53,7 +53,7 @@ pub struct Reading {
     edges: Arc<Pattern>,
 }
 
-impl Architecture for GatConfig {
+impl Architecture for Gat {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -101,11 +101,14 @@ fn attend(edges: &Arc<Pattern>, mapped: &Var, take: &mut Take<'_>, dropout: &mut
     attention::additive(edges, mapped, to, from, dropout.draw()).add_row(bias)
 }
 
-/// The graph attention network in the list of models.
-pub const KIND: ModelKind =
-    kind::<GatConfig>("gat", "graph attention network (Veličković et al. 2018)", || {
+impl ModelInfo for Gat {
+    const NAME: &'static str = "gat";
+    const SUMMARY: &'static str = "graph attention network (Veličković et al. 2018)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search([4, 8, 16, 32], [("heads", SearchSpace::choice([1, 4, 8]))])
-    });
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,9 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Fitted, Sizes, kind};
+use super::architecture::{Architecture, Fitted, Sizes};
 use super::mlp::{layered_parameters, layered_search};
-use super::{ModelKind, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
@@ -17,7 +17,7 @@ use crate::training::{Input, Parameters, Session, TrainingConfig, dropout_before
 /// Settings of the graph convolution network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct GcnConfig {
+pub struct Gcn {
     /// Width of the hidden layers, 1 or more.
     pub hidden: usize,
     /// Number of convolutions, 1 or more.
@@ -30,9 +30,9 @@ pub struct GcnConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for GcnConfig {
+impl Default for Gcn {
     fn default() -> Self {
-        GcnConfig {
+        Gcn {
             hidden: 64,
             layers: 2,
             dropout: 0.5,
@@ -48,7 +48,7 @@ pub struct Reading {
     propagation: Sparse,
 }
 
-impl Architecture for GcnConfig {
+impl Architecture for Gcn {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -75,7 +75,7 @@ impl Architecture for GcnConfig {
     }
 }
 
-impl GcnConfig {
+impl Gcn {
     /// Class scores `[n,C]` over any way to propagate the rows of a matrix.
     pub(super) fn scores_by(
         &self,
@@ -101,7 +101,7 @@ impl GcnConfig {
     }
 }
 
-impl Fitted<GcnConfig> {
+impl Fitted<Gcn> {
     /// Class scores `[n,C]` over any propagation, which gradients may flow into.
     pub(crate) fn scores_over(&self, propagation: Sparse, features: &Features) -> Var {
         let reading = self.architecture.over(propagation, features);
@@ -109,8 +109,11 @@ impl Fitted<GcnConfig> {
     }
 }
 
-/// The graph convolution network in the list of models.
-pub const KIND: ModelKind =
-    kind::<GcnConfig>("gcn", "graph convolution network (Kipf and Welling 2017)", || {
+impl ModelInfo for Gcn {
+    const NAME: &'static str = "gcn";
+    const SUMMARY: &'static str = "graph convolution network (Kipf and Welling 2017)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         layered_search([32, 64, 128, 256])
-    });
+    }
+}

@@ -6,10 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
-use super::gcn::{self, GcnConfig};
+use super::architecture::{Architecture, Sizes};
+use super::gcn::{self, Gcn};
 use super::parts::similarity::Rows;
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::Var;
 use crate::error::Result;
 use crate::graph::{Features, Graph};
@@ -18,7 +18,7 @@ use crate::training::{Parameters, Session, TrainingConfig};
 /// Settings of GCN-Jaccard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct GcnJaccardConfig {
+pub struct GcnJaccard {
     /// Edges of a lower similarity than this are dropped, 0..=1.
     pub threshold: f32,
     /// Width of the hidden layers, 1 or more.
@@ -33,16 +33,16 @@ pub struct GcnJaccardConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for GcnJaccardConfig {
+impl Default for GcnJaccard {
     fn default() -> Self {
-        let GcnConfig { hidden, layers, dropout, normalise_features, training } = GcnConfig::default();
-        GcnJaccardConfig { threshold: 0.01, hidden, layers, dropout, normalise_features, training }
+        let Gcn { hidden, layers, dropout, normalise_features, training } = Gcn::default();
+        GcnJaccard { threshold: 0.01, hidden, layers, dropout, normalise_features, training }
     }
 }
 
-impl GcnJaccardConfig {
-    fn gcn(&self) -> GcnConfig {
-        GcnConfig {
+impl GcnJaccard {
+    fn gcn(&self) -> Gcn {
+        Gcn {
             hidden: self.hidden,
             layers: self.layers,
             dropout: self.dropout,
@@ -52,7 +52,7 @@ impl GcnJaccardConfig {
     }
 }
 
-impl Architecture for GcnJaccardConfig {
+impl Architecture for GcnJaccard {
     type Reading = gcn::Reading;
 
     fn check(&self) -> Result<()> {
@@ -86,16 +86,16 @@ fn similar_ends(graph: &Graph, features: &Features, threshold: f32) -> Result<Gr
     graph.with_edges_where(|a, b| similarity(a, b) >= threshold)
 }
 
-/// GCN-Jaccard in the list of models.
-pub const KIND: ModelKind = kind::<GcnJaccardConfig>(
-    "gcn-jaccard",
-    "GCN without the edges between dissimilar nodes (Wu et al. 2019)",
-    || {
+impl ModelInfo for GcnJaccard {
+    const NAME: &'static str = "gcn-jaccard";
+    const SUMMARY: &'static str = "GCN without the edges between dissimilar nodes (Wu et al. 2019)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         let mut search = super::mlp::layered_search([32, 64, 128, 256]);
         search.push(("threshold", SearchSpace::choice([0.01, 0.02, 0.03, 0.05, 0.1])));
         search
-    },
-);
+    }
+}
 
 #[cfg(test)]
 mod tests {

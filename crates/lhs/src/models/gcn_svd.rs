@@ -9,14 +9,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
-use super::gcn::GcnConfig;
-use super::{ModelKind, SearchSpace, settings};
+use super::architecture::{Architecture, Sizes};
+use super::gcn::Gcn;
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::Var;
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::{EigenOptions, Mat, Svd, truncated_svd};
-use crate::training::{Input, Parameters, Session, TrainingConfig};
+use crate::training::{Input, MemoKey, Parameters, Session, TrainingConfig};
 
 /// How precisely the triplets are found, relative to the square of the largest singular value.
 const TOLERANCE: f32 = 1e-5;
@@ -24,7 +24,7 @@ const TOLERANCE: f32 = 1e-5;
 /// Settings of GCN-SVD.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct GcnSvdConfig {
+pub struct GcnSvd {
     /// Singular triplets kept of the adjacency matrix, 1 or more.
     pub rank: usize,
     /// Width of the hidden layers, 1 or more.
@@ -39,16 +39,16 @@ pub struct GcnSvdConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for GcnSvdConfig {
+impl Default for GcnSvd {
     fn default() -> Self {
-        let GcnConfig { hidden, layers, dropout, normalise_features, training } = GcnConfig::default();
-        GcnSvdConfig { rank: 50, hidden, layers, dropout, normalise_features, training }
+        let Gcn { hidden, layers, dropout, normalise_features, training } = Gcn::default();
+        GcnSvd { rank: 50, hidden, layers, dropout, normalise_features, training }
     }
 }
 
-impl GcnSvdConfig {
-    fn gcn(&self) -> GcnConfig {
-        GcnConfig {
+impl GcnSvd {
+    fn gcn(&self) -> Gcn {
+        Gcn {
             hidden: self.hidden,
             layers: self.layers,
             dropout: self.dropout,
@@ -64,7 +64,7 @@ pub struct Reading {
     propagation: LowRank,
 }
 
-impl Architecture for GcnSvdConfig {
+impl Architecture for GcnSvd {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -82,7 +82,7 @@ impl Architecture for GcnSvdConfig {
 
     fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
         let factors = session.shared(
-            || format!("gcn-svd, rank {}", self.rank),
+            || MemoKey::new("gcn-svd").graph(graph).setting(self.rank),
             |_| {
                 let options = EigenOptions { tolerance: TOLERANCE, ..EigenOptions::default() };
                 Ok(truncated_svd(&normalise::adjacency(&graph.to_undirected()), self.rank, &options))
@@ -122,16 +122,16 @@ impl LowRank {
     }
 }
 
-/// GCN-SVD in the list of models.
-pub const KIND: ModelKind = kind::<GcnSvdConfig>(
-    "gcn-svd",
-    "GCN over a low-rank approximation of the graph (Entezari et al. 2020)",
-    || {
+impl ModelInfo for GcnSvd {
+    const NAME: &'static str = "gcn-svd";
+    const SUMMARY: &'static str = "GCN over a low-rank approximation of the graph (Entezari et al. 2020)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         let mut search = super::mlp::layered_search([32, 64, 128, 256]);
         search.push(("rank", SearchSpace::choice([5, 10, 15, 50, 100, 200])));
         search
-    },
-);
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -15,16 +15,16 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::plane::{self, Embedding};
 use super::parts::{Make, Take, side_by_side};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::components::Components;
 use crate::graph::{Features, Graph};
 use crate::linalg::{Mat, SparseMat};
-use crate::training::{Auto, Input, Parameters, Session, TrainingConfig, dropout_before};
+use crate::training::{Auto, Input, MemoKey, Parameters, Session, TrainingConfig, dropout_before};
 
 /// Directions that neighbours are divided by.
 const DIRECTIONS: usize = 4;
@@ -38,7 +38,7 @@ const EXCESS: usize = 4;
 /// Settings of the geometric network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct GeomGcnConfig {
+pub struct GeomGcn {
     /// How the nodes get their places: `isomap` (hop distances) or `spectral`.
     pub embedding: Embedding,
     /// Width of each of the nine cells of the hidden layer, 1 or more.
@@ -51,9 +51,9 @@ pub struct GeomGcnConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for GeomGcnConfig {
+impl Default for GeomGcn {
     fn default() -> Self {
-        GeomGcnConfig {
+        GeomGcn {
             embedding: Embedding::Isomap,
             hidden: 16,
             dropout: 0.5,
@@ -73,7 +73,7 @@ pub struct Reading {
     cells: Vec<Sparse>,
 }
 
-impl Architecture for GeomGcnConfig {
+impl Architecture for GeomGcn {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -99,7 +99,7 @@ impl Architecture for GeomGcnConfig {
 
     fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
         let cells: Arc<Vec<SparseMat>> = session.shared(
-            || format!("geom-gcn {:?}", self.embedding),
+            || MemoKey::new("geom-gcn").graph(graph).setting(self.embedding),
             |_| Ok(cells(graph, &plane::places(graph, self.embedding))),
         )?;
         let input = Input::scaled(features, self.normalise_features);
@@ -250,13 +250,16 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// The geometric network in the list of models.
-pub const KIND: ModelKind = kind::<GeomGcnConfig>(
-    "geom-gcn",
-    "geometric network: neighbours in the graph and in the plane by direction (Pei et al. 2020)",
-    || settings::search([16, 32, 48], [("embedding", SearchSpace::choice(["isomap", "spectral"]))]),
-)
-.publishing(&["hidden = 32\ntraining.weight_decay = 5e-5"]);
+impl ModelInfo for GeomGcn {
+    const NAME: &'static str = "geom-gcn";
+    const SUMMARY: &'static str =
+        "geometric network: neighbours in the graph and in the plane by direction (Pei et al. 2020)";
+    const PUBLISHED: &'static [&'static str] = &["hidden = 32\ntraining.weight_decay = 5e-5"];
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search([16, 32, 48], [("embedding", SearchSpace::choice(["isomap", "spectral"]))])
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -13,9 +13,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::{Dropout, Make, Take};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
@@ -25,7 +25,7 @@ use crate::training::{Auto, Input, Parameters, Session, TrainingConfig};
 /// Settings of GloGNN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct GloGnnConfig {
+pub struct GloGnn {
     /// Width of the hidden layer, 1 or more.
     pub hidden: usize,
     /// How often all nodes are mixed, 0 (a perceptron) or more.
@@ -48,9 +48,9 @@ pub struct GloGnnConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for GloGnnConfig {
+impl Default for GloGnn {
     fn default() -> Self {
-        GloGnnConfig {
+        GloGnn {
             hidden: 64,
             layers: 2,
             orders: 4,
@@ -71,10 +71,8 @@ pub struct Reading {
     mean: Sparse,
 }
 
-impl Architecture for GloGnnConfig {
+impl Architecture for GloGnn {
     type Reading = Reading;
-
-    const KNOWS_NODES: bool = true;
 
     fn check(&self) -> Result<()> {
         settings::at_least_one("hidden", self.hidden)?;
@@ -117,7 +115,7 @@ impl Architecture for GloGnnConfig {
     }
 }
 
-impl GloGnnConfig {
+impl GloGnn {
     /// One layer: `(1-γ) Z H + γ H₀`, without `Z`.
     fn mixed(&self, scores: &Var, own: &Var, mean: &Sparse, orders: &Var) -> Var {
         let rest = 1.0 - self.kept;
@@ -146,9 +144,12 @@ fn along_edges(solved: &Var, mean: &Sparse, orders: &Var) -> Var {
     sum
 }
 
-/// GloGNN in the list of models.
-pub const KIND: ModelKind =
-    kind::<GloGnnConfig>("glognn", "every node described by all others (Li et al. 2022)", || {
+impl ModelInfo for GloGnn {
+    const NAME: &'static str = "glognn";
+    const SUMMARY: &'static str = "every node described by all others (Li et al. 2022)";
+    const TRANSDUCTIVE: bool = true;
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search(
             [32, 64, 128],
             [
@@ -157,7 +158,8 @@ pub const KIND: ModelKind =
                 ("edge_pull", SearchSpace::LogUniform(1e-2, 1e3)),
             ],
         )
-    });
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -168,7 +170,7 @@ mod tests {
     fn a_layer_mixes_by_the_coefficients_that_it_never_writes_out() {
         let (graph, _) = Graph::from_edges(6, &[(0, 1), (1, 2), (2, 3), (1, 4)]).unwrap();
         let mean = normalise::row_stochastic_with_self_loops(&graph);
-        let config = GloGnnConfig { kept: 0.3, shrinkage: 0.2, edge_pull: 0.7, ..GloGnnConfig::default() };
+        let config = GloGnn { kept: 0.3, shrinkage: 0.2, edge_pull: 0.7, ..GloGnn::default() };
         let own = Mat::from_fn(6, 3, |r, c| ((r * 4 + c) as f32).sin());
         let scores = Mat::from_fn(6, 3, |r, c| ((r * 3 + 2 * c) as f32).cos());
         let orders = [0.6, 0.4];

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::mlp::{layered_parameters, layered_search};
 use super::parts::similarity::Rows;
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
@@ -25,7 +25,7 @@ use crate::training::{Input, Parameters, Session, TrainingConfig, dropout_before
 /// Settings of GNNGuard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct GnnGuardConfig {
+pub struct GnnGuard {
     /// Edges of a lower cosine than this are dropped, 0..=1.
     pub threshold: f32,
     /// Share of the layer before in the weights of an edge (the paper's β), 0..1.
@@ -42,9 +42,9 @@ pub struct GnnGuardConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for GnnGuardConfig {
+impl Default for GnnGuard {
     fn default() -> Self {
-        GnnGuardConfig {
+        GnnGuard {
             threshold: 0.1,
             memory: 0.0,
             hidden: 16,
@@ -65,7 +65,7 @@ pub struct Reading {
     first: Vec<f32>,
 }
 
-impl Architecture for GnnGuardConfig {
+impl Architecture for GnnGuard {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -115,7 +115,7 @@ impl Reading {
     }
 }
 
-impl GnnGuardConfig {
+impl GnnGuard {
     /// The weights of a layer, from those of the layer before and the rows that it passes on.
     fn next_weights(&self, pattern: &Arc<Pattern>, before: &[f32], rows: &Mat) -> Vec<f32> {
         let unit = Var::constant(rows.clone()).unit_rows();
@@ -146,17 +146,18 @@ fn defended(pattern: &Pattern, mut weights: Vec<f32>, threshold: f32) -> Vec<f32
     weights
 }
 
-/// GNNGuard in the list of models.
-pub const KIND: ModelKind = kind::<GnnGuardConfig>(
-    "gnnguard",
-    "GCN whose edges count as far as their ends are alike (Zhang and Zitnik 2020)",
-    || {
+impl ModelInfo for GnnGuard {
+    const NAME: &'static str = "gnnguard";
+    const SUMMARY: &'static str =
+        "GCN whose edges count as far as their ends are alike (Zhang and Zitnik 2020)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         let mut search = layered_search([16, 32, 64, 128]);
         search.push(("threshold", SearchSpace::choice([0.0, 0.05, 0.1, 0.2])));
         search.push(("memory", SearchSpace::Uniform(0.0, 0.9)));
         search
-    },
-);
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -179,12 +180,12 @@ mod tests {
 
     #[test]
     fn what_was_dropped_stays_dropped() {
-        let config = GnnGuardConfig::default();
+        let config = GnnGuard::default();
         let before = [0.5, 0.5, 0.5, 0.5, 0.0, 0.0, 1.0];
         let alike = Mat::full(3, 2, 1.0);
         let found = config.next_weights(&path(), &before, &alike);
         assert_eq!(found, [0.5, 0.5, 0.5, 0.5, 0.0, 0.0, 1.0]);
-        let half = GnnGuardConfig { memory: 0.5, ..config };
+        let half = GnnGuard { memory: 0.5, ..config };
         let opposite = Mat::from_slice(3, 1, &[1.0, -1.0, 1.0]);
         assert_eq!(half.next_weights(&path(), &before, &opposite), [0.75, 0.25, 0.25, 0.75, 0.0, 0.0, 1.0]);
     }

@@ -18,15 +18,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, ForSome, Sizes, kind};
+use super::architecture::{Architecture, ForSome, Sizes};
 use super::parts::lstm::{Cell, State};
 use super::parts::{Make, Take, conv1d, fingerprint, side_by_side};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::{Mat, Pattern};
-use crate::training::{Input, Parameters, Session, TrainingConfig, argmax, dropout_before};
+use crate::training::{Input, MemoKey, Parameters, Session, TrainingConfig, argmax, dropout_before};
 
 /// Added to the score of what may not be pointed at.
 const OUT: f32 = -1e9;
@@ -34,7 +34,7 @@ const OUT: f32 = -1e9;
 /// Settings of the pointer network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct GpnnConfig {
+pub struct Gpnn {
     /// Width of all layers, 1 or more.
     pub hidden: usize,
     /// How far away nodes may be, in hops, 1 or more.
@@ -53,9 +53,9 @@ pub struct GpnnConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for GpnnConfig {
+impl Default for Gpnn {
     fn default() -> Self {
-        GpnnConfig {
+        Gpnn {
             hidden: 32,
             hops: 2,
             length: 16,
@@ -112,7 +112,7 @@ impl Sequences {
     }
 }
 
-impl Architecture for GpnnConfig {
+impl Architecture for Gpnn {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -148,7 +148,7 @@ impl Architecture for GpnnConfig {
     fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
         let graph = graph.to_undirected();
         let found: Arc<Vec<Vec<u32>>> = session.shared(
-            || format!("gpnn {} {}", self.hops, self.length),
+            || MemoKey::new("gpnn").graph(&graph).features(features).setting((self.hops, self.length)),
             |_| Ok(surroundings(&graph, features, self.hops, self.length)),
         )?;
         Ok(Reading {
@@ -168,7 +168,7 @@ impl Architecture for GpnnConfig {
     }
 }
 
-impl ForSome<Reading> for GpnnConfig {
+impl ForSome<Reading> for Gpnn {
     fn scores_of(
         &self,
         nodes: &Rc<[u32]>,
@@ -199,7 +199,7 @@ fn convolved(propagation: &Sparse, input: &Input, take: &mut Take<'_>, rate: f32
     propagation.matmul(&second).add_row(take.one()).relu()
 }
 
-impl GpnnConfig {
+impl Gpnn {
     /// The ranked lists of some nodes, whose sequences these are: `selected` times `[nodes, hidden]`.
     fn ranked(&self, sequences: &Sequences, nodes: &Rc<[u32]>, own: &Var, take: &mut Take<'_>) -> Vec<Var> {
         let (encoder, decoder) = (Cell::take(take), Cell::take(take));
@@ -279,11 +279,12 @@ fn surroundings(graph: &Graph, features: &Features, hops: usize, length: usize) 
     (0..graph.num_nodes() as u32).map(&mut around).collect()
 }
 
-/// The pointer network in the list of models.
-pub const KIND: ModelKind = kind::<GpnnConfig>(
-    "gpnn",
-    "pointer network that picks and ranks the nodes that matter to a node (Yang et al. 2022)",
-    || {
+impl ModelInfo for Gpnn {
+    const NAME: &'static str = "gpnn";
+    const SUMMARY: &'static str =
+        "pointer network that picks and ranks the nodes that matter to a node (Yang et al. 2022)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search(
             [16, 32, 64],
             [
@@ -292,8 +293,8 @@ pub const KIND: ModelKind = kind::<GpnnConfig>(
                 ("selected", SearchSpace::choice([4, 8])),
             ],
         )
-    },
-);
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -7,9 +7,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::{Dropout, Make, Take};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
@@ -19,7 +19,7 @@ use crate::training::{Input, Parameters, Session, TrainingConfig};
 /// Settings of GraphSAGE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct GraphSageConfig {
+pub struct GraphSage {
     /// Width of the hidden layers, 1 or more.
     pub hidden: usize,
     /// Number of layers, 1 or more.
@@ -32,9 +32,9 @@ pub struct GraphSageConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for GraphSageConfig {
+impl Default for GraphSage {
     fn default() -> Self {
-        GraphSageConfig {
+        GraphSage {
             hidden: 64,
             layers: 2,
             dropout: 0.5,
@@ -50,7 +50,7 @@ pub struct Reading {
     mean: Sparse,
 }
 
-impl Architecture for GraphSageConfig {
+impl Architecture for GraphSage {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -101,12 +101,15 @@ impl Reading {
     }
 }
 
-/// GraphSAGE in the list of models.
-pub const KIND: ModelKind = kind::<GraphSageConfig>(
-    "graphsage",
-    "GraphSAGE, own code beside the mean of the neighbours' (Hamilton et al. 2017)",
-    || settings::search([32, 64, 128, 256], [("layers", SearchSpace::choice([1, 2, 3]))]),
-);
+impl ModelInfo for GraphSage {
+    const NAME: &'static str = "graphsage";
+    const SUMMARY: &'static str =
+        "GraphSAGE, own code beside the mean of the neighbours' (Hamilton et al. 2017)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search([32, 64, 128, 256], [("layers", SearchSpace::choice([1, 2, 3]))])
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -116,7 +119,7 @@ mod tests {
     fn a_layer_adds_the_mean_of_the_neighbours_to_the_node_itself() {
         let (graph, _) = Graph::from_edges(4, &[(0, 1), (0, 2)]).unwrap();
         let features = Features::Dense(Mat::column(&[1.0, 2.0, 6.0, 5.0]));
-        let config = GraphSageConfig { normalise_features: false, ..GraphSageConfig::default() };
+        let config = GraphSage { normalise_features: false, ..GraphSage::default() };
         let reading = config.read(&graph, &features, &mut Session::default()).unwrap();
         let parameters = [1.0, 10.0, 100.0].map(|weight| Var::constant(Mat::full(1, 1, weight)));
         let found = reading.layer(&reading.input, &mut Take::from(&parameters));

@@ -11,18 +11,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::{Dropout, Make, Take, hops};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
-use crate::training::{Input, Parameters, Session, TrainingConfig};
+use crate::training::{Input, MemoKey, Parameters, Session, TrainingConfig};
 
 /// Settings of H2GCN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct H2GcnConfig {
+pub struct H2Gcn {
     /// Width of a node's own code, 1 or more.
     pub hidden: usize,
     /// Rounds over the neighbourhoods (the paper's K), 0..=4: each doubles the places that a code travels to.
@@ -35,9 +35,9 @@ pub struct H2GcnConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for H2GcnConfig {
+impl Default for H2Gcn {
     fn default() -> Self {
-        H2GcnConfig {
+        H2Gcn {
             hidden: 64,
             rounds: 2,
             dropout: 0.5,
@@ -54,7 +54,7 @@ pub struct Reading {
     steps: [Sparse; 2],
 }
 
-impl Architecture for H2GcnConfig {
+impl Architecture for H2Gcn {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -78,7 +78,7 @@ impl Architecture for H2GcnConfig {
     fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
         let graph = graph.to_undirected();
         let two = session.shared(
-            || "exactly two steps, symmetrically scaled".into(),
+            || MemoKey::new("exactly two steps, symmetrically scaled").graph(&graph),
             |_| hops::exactly_two(&graph).map(normalise::symmetrically_scaled),
         )?;
         Ok(Reading {
@@ -111,16 +111,19 @@ fn gathered(steps: &[Sparse; 2], rounds: usize, next_place: &mut impl FnMut() ->
     steps.iter().fold(here, |sum, step| sum.add(&step.matmul(&gathered(steps, rounds - 1, next_place))))
 }
 
-/// H2GCN in the list of models.
-pub const KIND: ModelKind =
-    kind::<H2GcnConfig>("h2gcn", "one and two steps away, kept apart (Zhu et al. 2020)", || {
-        settings::search([32, 64, 128], [("rounds", SearchSpace::choice([1, 2]))])
-    })
-    .publishing(&[
+impl ModelInfo for H2Gcn {
+    const NAME: &'static str = "h2gcn";
+    const SUMMARY: &'static str = "one and two steps away, kept apart (Zhu et al. 2020)";
+    const PUBLISHED: &'static [&'static str] = &[
         "rounds = 1\ndropout = 0.5\ntraining.weight_decay = 1e-3",
         "rounds = 1\ndropout = 0.0\ntraining.weight_decay = 2e-5",
         "rounds = 2\ndropout = 0.0\ntraining.weight_decay = 1e-3",
-    ]);
+    ];
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search([32, 64, 128], [("rounds", SearchSpace::choice([1, 2]))])
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -143,8 +146,7 @@ mod tests {
     fn codes_that_travel_as_scores_arrive_where_the_definition_puts_them() {
         let edges = [(0, 1), (1, 2), (2, 3), (3, 4), (1, 5), (5, 6)];
         let (graph, _) = Graph::from_edges(7, &edges).unwrap();
-        let reading =
-            H2GcnConfig::default().read(&graph, &Features::none(7), &mut Session::default()).unwrap();
+        let reading = H2Gcn::default().read(&graph, &Features::none(7), &mut Session::default()).unwrap();
         let (hidden, classes) = (3, 2);
         let code = Var::constant(Mat::from_fn(7, hidden, |r, c| ((r * 3 + c) as f32).sin()));
         let weight =

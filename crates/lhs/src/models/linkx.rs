@@ -9,9 +9,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::{Dropout, Make, Take};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
@@ -20,7 +20,7 @@ use crate::training::{Input, Parameters, Session, TrainingConfig};
 /// Settings of LINKX.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct LinkxConfig {
+pub struct Linkx {
     /// Width of the embeddings and the hidden layers, 1 or more.
     pub hidden: usize,
     /// Layers after adjacency and features are combined, 1 or more.
@@ -33,9 +33,9 @@ pub struct LinkxConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for LinkxConfig {
+impl Default for Linkx {
     fn default() -> Self {
-        LinkxConfig {
+        Linkx {
             hidden: 64,
             layers: 2,
             dropout: 0.5,
@@ -51,10 +51,8 @@ pub struct Reading {
     adjacency: Input,
 }
 
-impl Architecture for LinkxConfig {
+impl Architecture for Linkx {
     type Reading = Reading;
-
-    const KNOWS_NODES: bool = true;
 
     fn check(&self) -> Result<()> {
         settings::at_least_one("hidden", self.hidden)?;
@@ -99,11 +97,15 @@ impl Architecture for LinkxConfig {
     }
 }
 
-/// LINKX in the list of models.
-pub const KIND: ModelKind =
-    kind::<LinkxConfig>("linkx", "adjacency rows and features embedded apart (Lim et al. 2021)", || {
+impl ModelInfo for Linkx {
+    const NAME: &'static str = "linkx";
+    const SUMMARY: &'static str = "adjacency rows and features embedded apart (Lim et al. 2021)";
+    const TRANSDUCTIVE: bool = true;
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search([16, 32, 64, 128, 256], [("layers", SearchSpace::choice([1, 2, 3]))])
-    });
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -113,7 +115,7 @@ mod tests {
     #[test]
     fn a_node_has_the_weights_of_those_that_it_points_to() {
         let (graph, _) = Graph::build(3, &[(0, 1), (0, 2), (2, 1)], None, true).unwrap();
-        let config = LinkxConfig::default();
+        let config = Linkx::default();
         let reading = config.read(&graph, &Features::none(3), &mut Session::default()).unwrap();
         let weights = Var::constant(Mat::column(&[1.0, 10.0, 100.0]));
         assert_eq!(reading.adjacency.matmul(&weights).value().as_slice(), [110.0, 0.0, 10.0]);

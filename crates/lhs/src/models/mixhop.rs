@@ -9,9 +9,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::{Dropout, Make, Take};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
@@ -21,7 +21,7 @@ use crate::training::{Input, Parameters, Session, TrainingConfig};
 /// Settings of MixHop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct MixHopConfig {
+pub struct MixHop {
     /// Width of the hidden layer for each distance, 1 or more.
     pub hidden: usize,
     /// The farthest distance, 0 (a perceptron) or more.
@@ -34,9 +34,9 @@ pub struct MixHopConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for MixHopConfig {
+impl Default for MixHop {
     fn default() -> Self {
-        MixHopConfig {
+        MixHop {
             hidden: 64,
             hops: 2,
             dropout: 0.5,
@@ -52,7 +52,7 @@ pub struct Reading {
     propagation: Sparse,
 }
 
-impl Architecture for MixHopConfig {
+impl Architecture for MixHop {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -99,7 +99,7 @@ impl Architecture for MixHopConfig {
     }
 }
 
-impl MixHopConfig {
+impl MixHop {
     /// `Âʲ H Wⱼ` for every distance `j`.
     fn layer(&self, reading: &Reading, codes: &Input, take: &mut Take<'_>) -> Vec<Var> {
         (0..=self.hops)
@@ -111,11 +111,14 @@ impl MixHopConfig {
     }
 }
 
-/// MixHop in the list of models.
-pub const KIND: ModelKind =
-    kind::<MixHopConfig>("mixhop", "several distances side by side (Abu-El-Haija et al. 2019)", || {
+impl ModelInfo for MixHop {
+    const NAME: &'static str = "mixhop";
+    const SUMMARY: &'static str = "several distances side by side (Abu-El-Haija et al. 2019)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search([16, 32, 64, 128], [("hops", SearchSpace::choice([1, 2, 3]))])
-    });
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -125,7 +128,7 @@ mod tests {
     fn each_distance_is_a_power_of_the_propagation_with_its_own_weight() {
         let (graph, _) = Graph::from_edges(3, &[(0, 1), (1, 2)]).unwrap();
         let features = Features::Dense(Mat::column(&[1.0, 0.0, 0.0]));
-        let config = MixHopConfig { normalise_features: false, ..MixHopConfig::default() };
+        let config = MixHop { normalise_features: false, ..MixHop::default() };
         let reading = config.read(&graph, &features, &mut Session::default()).unwrap();
         let weights = [1.0, 10.0, 100.0].map(|weight| Var::constant(Mat::full(1, 1, weight)));
         let parts = config.layer(&reading, &reading.input, &mut Take::from(&weights));

@@ -5,21 +5,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
+use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, Widths, settings};
 use crate::autograd::Var;
 use crate::error::Result;
 use crate::graph::{Features, Graph, Labelled, normalise};
 use crate::linalg::Mat;
 use crate::linalg::random::{derive, generator, glorot};
 use crate::training::{
-    Input, Network, Parameters, Session, Supervised, Tensors, TrainingConfig, dropout_before, probabilities,
+    Input, Network, Parameters, Session, Supervised, Task, TrainingConfig, dropout_before, probabilities,
     train,
 };
 
 /// Settings of the perceptron.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct MlpConfig {
+pub struct Mlp {
     /// Width of the hidden layers, 1 or more.
     pub hidden: usize,
     /// Number of layers, 1 (a linear model) or more.
@@ -32,9 +32,9 @@ pub struct MlpConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for MlpConfig {
+impl Default for Mlp {
     fn default() -> Self {
-        MlpConfig {
+        Mlp {
             hidden: 64,
             layers: 2,
             dropout: 0.5,
@@ -47,11 +47,11 @@ impl Default for MlpConfig {
 /// A perceptron that has learned.
 #[derive(Clone, Debug)]
 pub struct FittedMlp {
-    config: MlpConfig,
+    config: Mlp,
     parameters: Parameters,
 }
 
-impl MlpConfig {
+impl Mlp {
     fn prepare(&self, features: &Features) -> Features {
         if self.normalise_features { normalise::row_normalised(features) } else { features.clone() }
     }
@@ -85,7 +85,9 @@ pub(super) fn layered_search<const N: usize>(widths: [i64; N]) -> Vec<(&'static 
     settings::search(widths, [("layers", SearchSpace::choice([1, 2, 3]))])
 }
 
-impl ModelConfig for MlpConfig {
+impl Model for Mlp {
+    type Fitted = FittedMlp;
+
     fn validate(&self) -> Result<()> {
         settings::at_least_one("hidden", self.hidden)?;
         settings::at_least_one("layers", self.layers)?;
@@ -93,7 +95,7 @@ impl ModelConfig for MlpConfig {
         self.training.validate("training")
     }
 
-    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
+    fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedMlp> {
         self.validate()?;
         let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
         // Without edges, nodes outside the training and validation sets have nothing to say.
@@ -107,7 +109,7 @@ impl ModelConfig for MlpConfig {
         };
         let objective = Supervised::on(&network, &renumbered(0, &task.train), &renumbered(split, &task.val));
         train("classifier", &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
-        Ok(Box::new(FittedMlp { config: self.clone(), parameters }))
+        Ok(FittedMlp { config: self.clone(), parameters })
     }
 }
 
@@ -119,13 +121,27 @@ impl NodeClassifier for FittedMlp {
         Ok(probabilities(&network, &self.parameters.constants()))
     }
 
-    fn tensors(&self) -> Tensors {
-        self.parameters.tensors()
+    fn saved(&self) -> Result<SavedModel> {
+        let widths = Widths {
+            features: self.parameters.shape(0).0,
+            classes: self.parameters.shape(2 * (self.config.layers - 1)).1,
+        };
+        SavedModel::new(&self.config, &widths, self.parameters.tensors())
+    }
+}
+
+impl FittedModel for FittedMlp {
+    fn restore(saved: &SavedModel) -> Result<Self> {
+        let config: Mlp = saved.settings()?;
+        let Widths { features, classes } = saved.state()?;
+        let mut parameters = config.parameters(features, classes, 0);
+        parameters.restore(&saved.contents.tensors)?;
+        Ok(FittedMlp { config, parameters })
     }
 }
 
 struct Perceptron<'a> {
-    config: &'a MlpConfig,
+    config: &'a Mlp,
     input: Input,
 }
 
@@ -142,20 +158,11 @@ impl Network for Perceptron<'_> {
     }
 }
 
-/// The perceptron in the list of models.
-pub const KIND: ModelKind = ModelKind {
-    name: "mlp",
-    summary: "multi-layer perceptron on the features alone; edges are ignored",
-    defaults: settings::defaults::<MlpConfig>,
-    build: settings::build::<MlpConfig>,
-    load: |table, tensors| {
-        let config: MlpConfig = settings::read(table)?;
-        let (input, classes) = settings::ends(tensors, config.layers)?;
-        let mut parameters = config.parameters(input, classes, 0);
-        parameters.restore(tensors)?;
-        Ok(Box::new(FittedMlp { config, parameters }))
-    },
-    search: || layered_search([64, 128, 256]),
-    published: &[],
-    knows_nodes: false,
-};
+impl ModelInfo for Mlp {
+    const NAME: &'static str = "mlp";
+    const SUMMARY: &'static str = "multi-layer perceptron on the features alone; edges are ignored";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        layered_search([64, 128, 256])
+    }
+}

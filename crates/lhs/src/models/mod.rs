@@ -1,11 +1,16 @@
-//! Node classifiers, one file each, all of the same shape: config, fitted model, `fit`, `predict`, tests.
+//! Node classifiers, one file each, all of the same shape: settings, fitted model, `fit`, `predict`, tests.
 //!
-//! A config is a plain struct with defaults; `fit` learns from a [`Task`], which holds training and
+//! A [`Model`] is a plain struct of settings with defaults; `fit` learns from a [`Task`], which holds training and
 //! validation labels only, and returns a separate fitted type. `predict` takes the graph explicitly, so
 //! whether a model is attacked before training (poisoning) or after it (evasion) can be read off the call.
+//!
+//! A model that is one network trained on cross-entropy implements [`architecture::Architecture`] and gets all the rest from there.
+//! Where the model is only known by its name, [`kind`] finds it in the list, and [`AnyModel`] is one whose settings came
+//! from a table.
 
 pub mod acm_gcn;
 pub mod alt_gcn;
+mod any;
 pub mod appnp;
 pub mod architecture;
 pub mod bm_gcn;
@@ -31,28 +36,63 @@ pub mod parts;
 pub mod pro_gnn;
 mod registry;
 pub mod rgcn;
+mod saved;
 mod settings;
 pub mod simp_gcn;
-mod task;
 pub mod ugcn;
 
-pub use registry::{ModelKind, SearchSpace, kind, kinds};
-pub use task::Task;
+pub use any::AnyModel;
+pub use registry::{ModelKind, Registry, SearchSpace, kind, kinds, load};
+use saved::Widths;
+pub use saved::{FittedModel, Save, SavedModel};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::Result;
 use crate::graph::{Features, Graph};
 use crate::linalg::Mat;
 use crate::structure::Structure;
-use crate::training::{Session, Tensors};
+use crate::training::{Session, Task};
+
+/// What lists of models say about one.
+pub trait ModelInfo: Clone + Default + Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// The name by which it is asked for.
+    const NAME: &'static str;
+
+    /// What it does, in one line.
+    const SUMMARY: &'static str;
+
+    /// Settings that its authors published for some graph, as TOML: the first that a search tries after the defaults.
+    /// Only what is searched is taken from them.
+    const PUBLISHED: &'static [&'static str] = &[];
+
+    /// Whether it has weights for each node, and so predicts only on graphs of the nodes that it learned from, in
+    /// the same order.
+    const TRANSDUCTIVE: bool = false;
+
+    /// What a search for settings tries.
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        Vec::new()
+    }
+}
 
 /// The settings of a model, ready to learn.
-pub trait ModelConfig: Send + Sync {
+pub trait Model: ModelInfo {
+    /// What learning leaves.
+    type Fitted: FittedModel + 'static;
+
     /// Checks the ranges of the settings.
     fn validate(&self) -> Result<()>;
 
-    /// Learns from the training and validation nodes of a task; begins with [`ModelConfig::validate`].
-    /// Same task, settings and seed: same bits.
-    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>>;
+    /// Learns from the training and validation nodes of a task, watched and stopped through a session; begins with
+    /// [`Model::validate`]. Same task, settings and seed: same bits.
+    fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Self::Fitted>;
+
+    /// Learns with seed 0, and nobody watching.
+    fn fit(&self, task: &Task<'_>) -> Result<Self::Fitted> {
+        self.fit_with(task, 0, &mut Session::default())
+    }
 }
 
 /// A model that has learned.
@@ -60,11 +100,11 @@ pub trait NodeClassifier: Send + Sync {
     /// Class probabilities `[num_nodes, num_classes]` on any graph whose features have the training columns.
     fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat>;
 
-    /// Everything that [`ModelKind::load`] needs, beside the settings, to predict the same again.
-    fn tensors(&self) -> Tensors;
+    /// Everything that is needed to predict the same again. [`Save::save`] writes it to a file.
+    fn saved(&self) -> Result<SavedModel>;
 
     /// What was decided from the training labels, in words; most models decide nothing.
-    fn remarks(&self) -> Vec<String> {
+    fn diagnostics(&self) -> Vec<String> {
         Vec::new()
     }
 

@@ -11,10 +11,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::order::Order;
 use super::parts::{Make, Take, conv1d};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
@@ -23,7 +23,7 @@ use crate::training::{Auto, Input, Parameters, Session, TrainingConfig, dropout_
 /// Settings of the non-local network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct NlgnnConfig {
+pub struct Nlgnn {
     /// What gives the local embedding: `mlp`, which reads no edges, or `gcn`.
     pub backbone: Backbone,
     /// Width of the hidden layer of the backbone, 1 or more.
@@ -50,9 +50,9 @@ pub enum Backbone {
     Gcn,
 }
 
-impl Default for NlgnnConfig {
+impl Default for Nlgnn {
     fn default() -> Self {
-        NlgnnConfig {
+        Nlgnn {
             backbone: Backbone::Mlp,
             hidden: 48,
             kernel: 5,
@@ -77,7 +77,7 @@ pub struct Reading {
     propagation: Option<Sparse>,
 }
 
-impl Architecture for NlgnnConfig {
+impl Architecture for Nlgnn {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -122,7 +122,7 @@ impl Architecture for NlgnnConfig {
     }
 }
 
-impl NlgnnConfig {
+impl Nlgnn {
     /// The embedding by the backbone, `[n, classes]`.
     fn local(&self, reading: &Reading, take: &mut Take<'_>, dropout_seed: Option<u64>) -> Var {
         let (rate, seed) = dropout_before(1, self.dropout, dropout_seed);
@@ -142,11 +142,17 @@ impl NlgnnConfig {
     }
 }
 
-/// The non-local network in the list of models.
-pub const KIND: ModelKind = kind::<NlgnnConfig>(
-    "nlgnn",
-    "non-local network: convolutions along the nodes sorted by a learned score (Liu et al. 2021)",
-    || {
+impl ModelInfo for Nlgnn {
+    const NAME: &'static str = "nlgnn";
+    const SUMMARY: &'static str =
+        "non-local network: convolutions along the nodes sorted by a learned score (Liu et al. 2021)";
+    const PUBLISHED: &'static [&'static str] = &[
+        "backbone = \"gcn\"\ndropout = 0.0\nnormalise_features = false\ntraining.weight_decay = 0.0",
+        "backbone = \"gcn\"\nhidden = 96\ndropout = 0.0\nsequence_dropout = 0.5\nnormalise_features = false\ntraining.weight_decay = 0.0",
+        "backbone = \"mlp\"\nnormalise_features = false",
+    ];
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         let mut space = settings::search(
             [16, 48, 96],
             [
@@ -159,13 +165,8 @@ pub const KIND: ModelKind = kind::<NlgnnConfig>(
         space.retain(|(key, _)| *key != "dropout");
         space.push(("dropout", SearchSpace::choice([0.0, 0.25, 0.5, 0.75])));
         space
-    },
-)
-.publishing(&[
-    "backbone = \"gcn\"\ndropout = 0.0\nnormalise_features = false\ntraining.weight_decay = 0.0",
-    "backbone = \"gcn\"\nhidden = 96\ndropout = 0.0\nsequence_dropout = 0.5\nnormalise_features = false\ntraining.weight_decay = 0.0",
-    "backbone = \"mlp\"\nnormalise_features = false",
-]);
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -174,7 +175,7 @@ mod tests {
 
     /// Scores of three nodes with one feature each.
     fn scores(backbone: Backbone, features: [f32; 3]) -> Mat {
-        let config = NlgnnConfig { backbone, normalise_features: false, ..NlgnnConfig::default() };
+        let config = Nlgnn { backbone, normalise_features: false, ..Nlgnn::default() };
         let features = Features::Dense(Mat::column(&features));
         let graph = Graph::from_edges(3, &[(0, 1)]).unwrap().0;
         let parameters = config.parameters(Sizes { features: 1, classes: 6, nodes: 3 }, 4).constants();

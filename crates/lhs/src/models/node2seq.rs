@@ -18,20 +18,20 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, ForSome, Sizes, kind};
+use super::architecture::{Architecture, ForSome, Sizes};
 use super::parts::order::by_entries;
 use super::parts::{Make, Take, knn, some_rows};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var, sampled_product};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::{Mat, Pattern, SparseMat};
-use crate::training::{Auto, Input, Parameters, Session, TrainingConfig, dropout_before};
+use crate::training::{Auto, Input, MemoKey, Parameters, Session, TrainingConfig, dropout_before};
 
 /// Settings of Node2Seq.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Node2SeqConfig {
+pub struct Node2Seq {
     /// Width of the hidden layers, 1 or more.
     pub hidden: usize,
     /// Number of layers that read sequences, 1 or more.
@@ -50,9 +50,9 @@ pub struct Node2SeqConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for Node2SeqConfig {
+impl Default for Node2Seq {
     fn default() -> Self {
-        Node2SeqConfig {
+        Node2Seq {
             hidden: 32,
             layers: 2,
             length: 16,
@@ -74,7 +74,7 @@ pub struct Reading {
     distant: Arc<SparseMat>,
 }
 
-impl Architecture for Node2SeqConfig {
+impl Architecture for Node2Seq {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -106,7 +106,7 @@ impl Architecture for Node2SeqConfig {
     fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
         let graph = graph.to_undirected();
         let distant = session.shared(
-            || format!("node2seq {}", self.distant),
+            || MemoKey::new("node2seq").graph(&graph).features(features).setting(self.distant),
             |_| Ok(distant(&graph, features, self.distant)),
         )?;
         Ok(Reading {
@@ -126,7 +126,7 @@ impl Architecture for Node2SeqConfig {
     }
 }
 
-impl ForSome<Reading> for Node2SeqConfig {
+impl ForSome<Reading> for Node2Seq {
     fn scores_of(
         &self,
         nodes: &Rc<[u32]>,
@@ -149,7 +149,7 @@ impl ForSome<Reading> for Node2SeqConfig {
     }
 }
 
-impl Node2SeqConfig {
+impl Node2Seq {
     /// Neighbours in sequence and distant nodes of some nodes, `[n, hidden] -> [nodes, hidden]`.
     fn layer(&self, reading: &Reading, nodes: &Rc<[u32]>, x: &Var, take: &mut Take<'_>) -> Var {
         let (query, key) = (take.linear(x), take.linear(x));
@@ -259,11 +259,12 @@ fn distant(graph: &Graph, features: &Features, count: usize) -> SparseMat {
     SparseMat::from_triplets(graph.num_nodes(), graph.num_nodes(), entries.collect())
 }
 
-/// Node2Seq in the list of models.
-pub const KIND: ModelKind = kind::<Node2SeqConfig>(
-    "node2seq",
-    "neighbours sorted by attention and convolved as a sequence (Yuan and Ji 2021)",
-    || {
+impl ModelInfo for Node2Seq {
+    const NAME: &'static str = "node2seq";
+    const SUMMARY: &'static str =
+        "neighbours sorted by attention and convolved as a sequence (Yuan and Ji 2021)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search(
             [16, 32, 64],
             [
@@ -272,8 +273,8 @@ pub const KIND: ModelKind = kind::<Node2SeqConfig>(
                 ("distant", SearchSpace::choice([0, 5, 10])),
             ],
         )
-    },
-);
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -299,7 +300,7 @@ mod tests {
     fn some_nodes_have_the_scores_that_they_have_among_all() {
         let graph = Graph::from_edges(5, &[(0, 1), (1, 2), (2, 3), (0, 3)]).unwrap().0;
         let features = Features::Dense(Mat::from_fn(5, 3, |row, col| ((row * 3 + col) as f32).sin()));
-        let config = Node2SeqConfig { hidden: 4, length: 2, distant: 1, ..Node2SeqConfig::default() };
+        let config = Node2Seq { hidden: 4, length: 2, distant: 1, ..Node2Seq::default() };
         let reading = config.read(&graph, &features, &mut Session::default()).unwrap();
         let parameters = config.parameters(Sizes { features: 3, classes: 2, nodes: 5 }, 1).constants();
         let all = config.scores(&reading, &parameters, None);

@@ -10,9 +10,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::{Make, Take, noise};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
@@ -26,7 +26,7 @@ const TINY: f32 = 1e-8;
 /// Settings of RGCN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct RgcnConfig {
+pub struct Rgcn {
     /// Width of the hidden layers, 1 or more.
     pub hidden: usize,
     /// Number of convolutions, 1 or more.
@@ -43,9 +43,9 @@ pub struct RgcnConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for RgcnConfig {
+impl Default for Rgcn {
     fn default() -> Self {
-        RgcnConfig {
+        Rgcn {
             hidden: 32,
             layers: 2,
             variance_attention: 1.0,
@@ -70,7 +70,7 @@ struct Gaussian {
     variance: Var,
 }
 
-impl Architecture for RgcnConfig {
+impl Architecture for Rgcn {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -120,7 +120,7 @@ impl Architecture for RgcnConfig {
     }
 }
 
-impl RgcnConfig {
+impl Rgcn {
     /// Class scores from the Gaussians of the features.
     fn classified(
         &self,
@@ -168,11 +168,12 @@ fn twice_scaled(mat: &SparseMat, scaled: &SparseMat) -> SparseMat {
     SparseMat::new(mat.pattern.clone(), values.collect())
 }
 
-/// RGCN in the list of models.
-pub const KIND: ModelKind = kind::<RgcnConfig>(
-    "rgcn",
-    "GCN with Gaussian representations, uncertain nodes count less (Zhu et al. 2019)",
-    || {
+impl ModelInfo for Rgcn {
+    const NAME: &'static str = "rgcn";
+    const SUMMARY: &'static str =
+        "GCN with Gaussian representations, uncertain nodes count less (Zhu et al. 2019)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search(
             [16, 32, 64, 128],
             [
@@ -180,8 +181,8 @@ pub const KIND: ModelKind = kind::<RgcnConfig>(
                 ("divergence_weight", SearchSpace::LogUniform(1e-6, 1e-3)),
             ],
         )
-    },
-);
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -191,7 +192,7 @@ mod tests {
     #[test]
     fn uncertain_neighbours_count_less() {
         let graph = Graph::from_edges(2, &[(0, 1)]).unwrap().0;
-        let config = RgcnConfig::default();
+        let config = Rgcn::default();
         let reading = config.read(&graph, &Features::none(2), &mut Session::default()).unwrap();
         let column = |a: f32, b: f32| Var::constant(Mat::column(&[a, b]));
         let hidden = Gaussian { mean: column(1.0, 1.0), variance: column(0.0, 2f32.ln()) };

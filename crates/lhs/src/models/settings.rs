@@ -6,10 +6,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::Table;
 
-use super::{ModelConfig, SearchSpace};
+use super::SearchSpace;
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph};
-use crate::training::Tensors;
 
 /// The defaults of a config as a table.
 pub(super) fn defaults<C: Default + Serialize>() -> Table {
@@ -24,15 +23,6 @@ pub(super) fn read<C: DeserializeOwned>(table: &Table) -> Result<C> {
             "`lhs models NAME` lists the settings with their defaults",
         )
     })
-}
-
-/// A config from a table, its ranges checked: [`super::ModelKind::build`] of every model.
-pub(super) fn build<C: ModelConfig + DeserializeOwned + 'static>(
-    table: &Table,
-) -> Result<Box<dyn ModelConfig>> {
-    let config: C = read(table)?;
-    config.validate()?;
-    Ok(Box::new(config))
 }
 
 pub(super) fn at_least_one(key: &str, value: usize) -> Result<()> {
@@ -89,17 +79,6 @@ pub(super) fn same_nodes(graph: &Graph, learned: usize) -> Result<()> {
         "predict on the nodes that it was trained on, in the same order, or train a model that takes new nodes, \
          such as lhs",
     ))
-}
-
-/// Input width and number of classes of a saved stack of layers.
-pub(super) fn ends(tensors: &Tensors, layers: usize) -> Result<(usize, usize)> {
-    let shape = |layer: usize| {
-        let name = format!("layer{layer}.weight");
-        tensors.get(&name).map(crate::linalg::Mat::shape).ok_or_else(|| {
-            Error::data(format!("the weights have no tensor `{name}`"), "they belong to another model")
-        })
-    };
-    Ok((shape(0)?.0, shape(layers.saturating_sub(1))?.1))
 }
 
 /// What is searched for every network, and what is particular to one.

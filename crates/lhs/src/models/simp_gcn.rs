@@ -14,17 +14,17 @@ use std::sync::Arc;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::knn::nearest;
 use super::parts::similarity::Rows;
 use super::parts::{Make, Take};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::random::{derive, generator};
 use crate::linalg::{Mat, SparseMat};
-use crate::training::{Input, Parameters, Session, TrainingConfig, dropout_before};
+use crate::training::{Input, MemoKey, Parameters, Session, TrainingConfig, dropout_before};
 
 /// Of each node, this many of the nearest and as many others are in the auxiliary task.
 const PAIRS_PER_NODE: usize = 5;
@@ -34,7 +34,7 @@ const PAIRS_PER_EPOCH: usize = 10_000;
 /// Settings of SimP-GCN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct SimpGcnConfig {
+pub struct SimpGcn {
     /// Width of the hidden layers, 1 or more.
     pub hidden: usize,
     /// Number of convolutions, 1 or more.
@@ -53,9 +53,9 @@ pub struct SimpGcnConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for SimpGcnConfig {
+impl Default for SimpGcn {
     fn default() -> Self {
-        SimpGcnConfig {
+        SimpGcn {
             hidden: 32,
             layers: 2,
             neighbours: 20,
@@ -76,7 +76,7 @@ pub struct Reading {
     pairs: Pairs,
 }
 
-impl Architecture for SimpGcnConfig {
+impl Architecture for SimpGcn {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -103,7 +103,7 @@ impl Architecture for SimpGcnConfig {
     }
 
     fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
-        let key = || format!("nearest by features, k {}", self.neighbours);
+        let key = || MemoKey::new("nearest by features").features(features).setting(self.neighbours);
         let nearest: Arc<SparseMat> = session.shared(key, |_| Ok(nearest(features, self.neighbours)))?;
         Ok(Reading {
             input: Input::scaled(features, self.normalise_features),
@@ -128,7 +128,7 @@ impl Architecture for SimpGcnConfig {
 /// Columns of a layer that say how a node mixes what it hears: `w` and `w'`.
 const GATES: usize = 2;
 
-impl SimpGcnConfig {
+impl SimpGcn {
     fn width(&self, layer: usize, classes: usize) -> usize {
         if layer + 1 == self.layers { classes } else { self.hidden }
     }
@@ -228,11 +228,16 @@ impl Pairs {
     }
 }
 
-/// SimP-GCN in the list of models.
-pub const KIND: ModelKind = kind::<SimpGcnConfig>(
-    "simp-gcn",
-    "graph convolution that keeps the similarity of features (Jin et al. 2021)",
-    || {
+impl ModelInfo for SimpGcn {
+    const NAME: &'static str = "simp-gcn";
+    const SUMMARY: &'static str = "graph convolution that keeps the similarity of features (Jin et al. 2021)";
+    const PUBLISHED: &'static [&'static str] = &[
+        "hidden = 128\nown_weight = 1.0\nsimilarity_weight = 0.1",
+        "hidden = 128\nown_weight = 1.0\nsimilarity_weight = 0.5",
+        "hidden = 16\nown_weight = 0.1\nsimilarity_weight = 1.0",
+    ];
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search(
             [16, 32, 64, 128],
             [
@@ -240,13 +245,8 @@ pub const KIND: ModelKind = kind::<SimpGcnConfig>(
                 ("similarity_weight", SearchSpace::choice([0.1, 0.5, 1.0, 5.0])),
             ],
         )
-    },
-)
-.publishing(&[
-    "hidden = 128\nown_weight = 1.0\nsimilarity_weight = 0.1",
-    "hidden = 128\nown_weight = 1.0\nsimilarity_weight = 0.5",
-    "hidden = 16\nown_weight = 0.1\nsimilarity_weight = 1.0",
-]);
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -256,7 +256,7 @@ mod tests {
     fn a_node_mixes_what_its_gates_say() {
         let graph = Graph::from_edges(3, &[(0, 1)]).unwrap().0;
         let features = Features::from_dense(Mat::from_slice(3, 2, &[1.0, 0.0, 0.0, 1.0, 1.0, 0.0]));
-        let config = SimpGcnConfig { own_weight: 0.5, ..SimpGcnConfig::default() };
+        let config = SimpGcn { own_weight: 0.5, ..SimpGcn::default() };
         let reading = config.read(&graph, &features, &mut Session::default()).unwrap();
         // One column of rows, a gate wide open to the neighbours for node 0, shut for node 1, even for node 2.
         let transformed =

@@ -15,15 +15,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes, kind};
+use super::architecture::{Architecture, Sizes};
 use super::parts::{Make, Take, attention, knn, side_by_side};
-use super::{ModelKind, SearchSpace, settings};
+use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::Var;
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::random::derive;
 use crate::linalg::{Pattern, SparseMat};
-use crate::training::{Auto, Input, Parameters, Session, TrainingConfig, dropout_before};
+use crate::training::{Auto, Input, MemoKey, Parameters, Session, TrainingConfig, dropout_before};
 
 /// The given graph, the two-hop graph, the graph of similar features.
 const BRANCHES: usize = 3;
@@ -31,7 +31,7 @@ const BRANCHES: usize = 3;
 /// Settings of the universal network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct UgcnConfig {
+pub struct Ugcn {
     /// Width of each head of the first layer, 1 or more.
     pub hidden: usize,
     /// Heads of the first layer, 1 or more.
@@ -50,9 +50,9 @@ pub struct UgcnConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for UgcnConfig {
+impl Default for Ugcn {
     fn default() -> Self {
-        UgcnConfig {
+        Ugcn {
             hidden: 16,
             heads: 8,
             embedding: 16,
@@ -76,7 +76,7 @@ pub struct Reading {
     graphs: Arc<[Arc<Pattern>; BRANCHES]>,
 }
 
-impl Architecture for UgcnConfig {
+impl Architecture for Ugcn {
     type Reading = Reading;
 
     fn check(&self) -> Result<()> {
@@ -108,7 +108,10 @@ impl Architecture for UgcnConfig {
     }
 
     fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
-        let key = || format!("ugcn {} {}", self.neighbours, self.two_hop_limit);
+        let key = || {
+            let key = MemoKey::new("ugcn").graph(graph).features(features);
+            key.setting((self.neighbours, self.two_hop_limit))
+        };
         let graphs = session.shared(key, |_| {
             let graph = graph.to_undirected();
             let similar = knn::symmetric(&knn::nearest(features, self.neighbours));
@@ -133,7 +136,7 @@ impl Architecture for UgcnConfig {
     }
 }
 
-impl UgcnConfig {
+impl Ugcn {
     /// Two layers of attention over one graph, `[n, embedding]`.
     fn branch(&self, graph: &Arc<Pattern>, input: &Input, take: &mut Take<'_>, seed: Option<u64>) -> Var {
         let (rate, dropped) = dropout_before(0, self.dropout, seed);
@@ -232,12 +235,15 @@ fn ahead(mut rated: Vec<(u64, u32)>, limit: usize) -> Vec<u32> {
     rated.into_iter().take_while(|&(rating, _)| rating > bar).map(|(_, node)| node).collect()
 }
 
-/// The universal network in the list of models.
-pub const KIND: ModelKind = kind::<UgcnConfig>(
-    "ugcn",
-    "universal network: attention over edges, two hops and similar features (Jin et al. 2021, U-GCN)",
-    || settings::search([8, 16, 64], [("neighbours", SearchSpace::choice([3, 5, 7]))]),
-);
+impl ModelInfo for Ugcn {
+    const NAME: &'static str = "ugcn";
+    const SUMMARY: &'static str =
+        "universal network: attention over edges, two hops and similar features (Jin et al. 2021, U-GCN)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search([8, 16, 64], [("neighbours", SearchSpace::choice([3, 5, 7]))])
+    }
+}
 
 #[cfg(test)]
 mod tests {

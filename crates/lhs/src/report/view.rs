@@ -94,7 +94,7 @@ impl RunView {
             model: looked.name.into(),
             split: looked.split.1,
             classes: looked.classes.to_vec(),
-            remarks: model.remarks(),
+            remarks: model.diagnostics(),
             results: looked.results,
             figures,
             explorer,

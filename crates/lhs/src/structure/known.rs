@@ -6,13 +6,8 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Error, Result};
 use crate::graph::Features;
-use crate::linalg::Mat;
 use crate::linalg::random::derive;
-
-/// Fingerprints have so many bits in each of two halves: numbers that `f32` holds exactly.
-const HALF: u32 = 24;
 
 /// The nodes that a model was trained on, by a fingerprint of their features.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,19 +48,14 @@ impl KnownNodes {
         (0..found.len()).map(|node| (node < self.len()).then_some(node as u32)).collect()
     }
 
-    /// As a tensor `[n,2]`.
-    pub fn to_mat(&self) -> Mat {
-        let half = |value: u64, which: usize| (value >> (which as u32 * HALF)) & ((1 << HALF) - 1);
-        Mat::from_fn(self.len(), 2, |node, which| half(self.fingerprints[node], which) as f32)
+    /// The fingerprint of each node.
+    pub fn fingerprints(&self) -> &[u64] {
+        &self.fingerprints
     }
 
-    /// From a tensor `[n,2]`.
-    pub fn from_mat(mat: &Mat) -> Result<Self> {
-        if mat.cols() != 2 {
-            return Err(Error::data("the fingerprints of the known nodes are damaged", "train again"));
-        }
-        let whole = |row: &[f32]| row[0] as u64 | (row[1] as u64) << HALF;
-        Ok(KnownNodes { fingerprints: (0..mat.rows()).map(|node| whole(mat.row(node))).collect() })
+    /// The nodes of these fingerprints.
+    pub fn from_fingerprints(fingerprints: Vec<u64>) -> Self {
+        KnownNodes { fingerprints }
     }
 }
 
@@ -80,14 +70,13 @@ fn unique_places(fingerprints: &[u64]) -> HashMap<u64, Option<u32>> {
 
 fn fingerprint(features: &Features, node: usize) -> u64 {
     let parts = features.row_nonzeros(node).into_iter();
-    let mixed =
-        parts.fold(0, |hash, (column, value)| derive(hash, &[u64::from(column), u64::from(value.to_bits())]));
-    mixed & ((1 << (2 * HALF)) - 1)
+    parts.fold(0, |hash, (column, value)| derive(hash, &[u64::from(column), u64::from(value.to_bits())]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::Mat;
 
     fn features(rows: &[[f32; 2]]) -> Features {
         Features::Dense(Mat::from_slice(rows.len(), 2, &rows.concat()))
@@ -102,12 +91,5 @@ mod tests {
         assert_eq!(known.find(&noisy), [Some(0), Some(1), Some(2), Some(3)], "features changed in place");
         let renumbered = features(&[[3.0, 1.0], [1.0, 0.0], [8.0, 8.0], [2.0, 0.0]]);
         assert_eq!(known.find(&renumbered), [None, Some(0), None, Some(1)], "twins cannot be told apart");
-    }
-
-    #[test]
-    fn tensors_keep_every_bit() {
-        let known = KnownNodes::of(&features(&[[1.0, 0.5], [-2.0, 1e-9], [0.0, 0.0]]));
-        assert_eq!(KnownNodes::from_mat(&known.to_mat()).unwrap(), known);
-        assert!(KnownNodes::from_mat(&Mat::zeros(3, 1)).is_err());
     }
 }

@@ -10,7 +10,6 @@
 //! as test nodes will. What was fitted on the way (bases, direction maps, refiners, the choices) is kept, so that [`FittedStructure::apply`] finds the
 //! structure of a graph with other edges or more nodes without learning again.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, Labelled};
 use crate::linalg::random::{derive, hash};
 use crate::linalg::{Mat, release_buffers};
-use crate::training::{Auto, Session};
+use crate::training::{Auto, MemoKey, Session, Task};
 
 /// Given edges with less advantage over chance than this are left out of the structure: however little they
 /// weigh, there are many of them.
@@ -131,50 +130,49 @@ impl StructureConfig {
     /// Learns a structure from training labels.
     pub fn fit(
         &self,
-        learn: &Learn<'_>,
+        task: &Task<'_>,
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<(FittedStructure, Structure)> {
         self.validate("structure")?;
         let key = || {
-            let mut labels = DefaultHasher::new();
-            learn.labelled.hash(&mut labels);
-            format!("structure, seed {seed}, labels {:x}, {self:?}", labels.finish())
+            let key = MemoKey::new("structure").graph(task.graph).features(task.features);
+            key.labels(&task.train).setting(seed).setting(self)
         };
-        let found = session.shared(key, |session| self.learn(learn, seed, session))?;
+        let found = session.shared(key, |session| self.learn(task, seed, session))?;
         Ok((*found).clone())
     }
 
     fn learn(
         &self,
-        learn: &Learn<'_>,
+        task: &Task<'_>,
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<(FittedStructure, Structure)> {
-        let views = self.views(learn, session)?;
+        let views = self.views(task, session)?;
         let (bases, inputs) = (Arc::clone(&views.0), Arc::clone(&views.1));
-        let (choices, first) = self.choose(&inputs, learn, session)?;
+        let (choices, first) = self.choose(&inputs, task, session)?;
         // What finding directions needed is of other sizes than what the refiners will need.
         release_buffers();
-        let part_of = parts(learn, self.refiner.folds, derive(seed, &[0]));
+        let part_of = parts(task, self.refiner.folds, derive(seed, &[0]));
         let mut fitted =
             FittedStructure { bases, choices, first: first.map.clone(), part_of, rounds: Vec::new() };
         let rows = inputs.rows(fitted.choices.views);
         let mut latent = fitted.choices.joins[0].graph(&first.directions)?;
-        fitted.choices.bootstrap = self.bootstrap.given().unwrap_or_else(|| share_of_given(&latent, learn));
+        fitted.choices.bootstrap = self.bootstrap.given().unwrap_or_else(|| share_of_given(&latent, task));
         let mut rounds = vec![latent.clone()];
         for round in 1..=self.rounds {
             let stage = Stage { round, seed: derive(seed, &[round as u64]) };
-            let learned = self.refine(&stage, &latent, &rows, &fitted.part_of, learn, session)?;
+            let learned = self.refine(&stage, &latent, &rows, &fitted.part_of, task, session)?;
             let directions = learned.directions(&latent, &rows);
-            let found = self.agreement_in_parts(&directions, &fitted.part_of, learn);
+            let found = self.agreement_in_parts(&directions, &fitted.part_of, task);
             let before = fitted.choices.joins[fitted.choices.joins.len() - 1].vote;
             if self.rounds_must_pay && found.vote <= before {
                 fitted.choices.declined = Some(found.vote);
                 break;
             }
             let join = self.join(&found);
-            latent = join.blended(&directions, &fitted.part_of, learn.graph, fitted.choices.bootstrap)?;
+            latent = join.blended(&directions, &fitted.part_of, task.graph, fitted.choices.bootstrap)?;
             fitted.choices.joins.push(join);
             fitted.rounds.push(learned);
             rounds.push(latent.clone());
@@ -189,39 +187,39 @@ impl StructureConfig {
         latent: &Graph,
         rows: &Mat,
         part_of: &[Option<u32>],
-        learn: &Learn<'_>,
+        task: &Task<'_>,
         session: &mut Session<'_>,
     ) -> Result<Round> {
         let one = |part: usize| {
             let labelled = if self.refiner.folds > 1 {
-                without_part(learn.labelled, part_of, part as u32)
+                without_part(&task.train, part_of, part as u32)
             } else {
-                learn.labelled.clone()
+                task.train.clone()
             };
             let material = Material { structure: latent, rows, labelled: &labelled };
             let name = format!("refiner-{}-{}", stage.round, part + 1);
             let refiner =
                 Refiner::fit(&name, &material, &self.refiner, derive(stage.seed, &[part as u64]), session)?;
             let embedded = unit(refiner.embed(latent, rows));
-            let map = directions(&embedded, self.ridge, self.rank(learn.num_classes));
+            let map = directions(&embedded, self.ridge, self.rank(task.num_classes));
             Ok((refiner, map))
         };
         Ok(Round { parts: (0..self.refiner.folds).map(one).collect::<Result<_>>()? })
     }
 
     /// One unit row per node and view of the training graph.
-    pub fn inputs(&self, learn: &Learn<'_>, session: &mut Session<'_>) -> Result<Arc<Inputs>> {
-        Ok(Arc::clone(&self.views(learn, session)?.1))
+    pub fn inputs(&self, task: &Task<'_>, session: &mut Session<'_>) -> Result<Arc<Inputs>> {
+        Ok(Arc::clone(&self.views(task, session)?.1))
     }
 
     /// Both views of the training graph.
-    fn views(&self, learn: &Learn<'_>, session: &mut Session<'_>) -> Result<Arc<(Arc<Bases>, Arc<Inputs>)>> {
+    fn views(&self, task: &Task<'_>, session: &mut Session<'_>) -> Result<Arc<(Arc<Bases>, Arc<Inputs>)>> {
         session.shared(
-            || format!("views, {} components", self.components),
+            || MemoKey::new("views").graph(task.graph).features(task.features).setting(self.components),
             |_| {
-                let bases = Bases::fit(learn.graph, learn.features, self.components);
-                let everybody: Vec<Option<u32>> = (0..learn.graph.num_nodes() as u32).map(Some).collect();
-                let inputs = bases.inputs(learn.graph, learn.features, &everybody);
+                let bases = Bases::fit(task.graph, task.features, self.components);
+                let everybody: Vec<Option<u32>> = (0..task.graph.num_nodes() as u32).map(Some).collect();
+                let inputs = bases.inputs(task.graph, task.features, &everybody);
                 Ok((Arc::new(bases), Arc::new(inputs)))
             },
         )
@@ -231,7 +229,7 @@ impl StructureConfig {
     fn choose(
         &self,
         inputs: &Inputs,
-        learn: &Learn<'_>,
+        task: &Task<'_>,
         session: &mut Session<'_>,
     ) -> Result<(Choices, Arc<Candidate>)> {
         let candidates: Vec<Views> = match self.views.given() {
@@ -245,15 +243,18 @@ impl StructureConfig {
             Some(views) => vec![views],
             None => Views::ALL.into_iter().filter(|views| inputs.offer(*views)).collect(),
         };
-        let rank = self.rank(learn.num_classes);
+        let rank = self.rank(task.num_classes);
         let mut best: Option<(Choices, Arc<Candidate>)> = None;
         let mut agreements = Vec::new();
         for views in candidates {
             let candidate = session.shared(
-                || format!("{views:?}, {} components, ridge {}, rank {rank}", self.components, self.ridge),
+                || {
+                    let key = MemoKey::new("directions").graph(task.graph).features(task.features);
+                    key.setting((views, self.components, self.ridge, rank))
+                },
                 |_| Ok(Candidate::fit(inputs, views, self.ridge, rank)),
             )?;
-            let found = self.agreement(&candidate.directions, learn);
+            let found = self.agreement(&candidate.directions, task);
             agreements.push((views, found.nearest));
             if best.as_ref().is_none_or(|(best, _)| found.vote > best.joins[0].vote) {
                 let joins = vec![self.join(&found)];
@@ -271,17 +272,17 @@ impl StructureConfig {
         Ok((Choices { agreements, ..choices }, candidate))
     }
 
-    fn agreement(&self, directions: &Mat, learn: &Learn<'_>) -> Agreement {
-        agreement(directions, learn.labelled, learn.num_classes, self.given(learn))
+    fn agreement(&self, directions: &Mat, task: &Task<'_>) -> Agreement {
+        agreement(directions, &task.train, task.num_classes, self.given(task))
     }
 
-    fn agreement_in_parts(&self, parts: &[Mat], part_of: &[Option<u32>], learn: &Learn<'_>) -> Agreement {
-        agreement_in_parts(parts, part_of, learn.labelled, learn.num_classes, self.given(learn))
+    fn agreement_in_parts(&self, parts: &[Mat], part_of: &[Option<u32>], task: &Task<'_>) -> Agreement {
+        agreement_in_parts(parts, part_of, &task.train, task.num_classes, self.given(task))
     }
 
-    fn given(&self, learn: &Learn<'_>) -> Given {
+    fn given(&self, task: &Task<'_>) -> Given {
         // Without a cap, all that reach the threshold vote.
-        let top_k = self.top_k.given().map(|k| if k == 0 { learn.labelled.nodes.len() } else { k });
+        let top_k = self.top_k.given().map(|k| if k == 0 { task.train.nodes.len() } else { k });
         Given { top_k, threshold: self.threshold.given() }
     }
 
@@ -292,26 +293,14 @@ impl StructureConfig {
 }
 
 /// `ζ`: the advantage over chance of the given edges against that of the latent ones.
-fn share_of_given(latent: &Graph, learn: &Learn<'_>) -> f32 {
-    let of = |graph: &Graph| advantage(graph, learn.labelled, learn.num_classes);
-    let (given, latent) = (of(&learn.graph.to_undirected()), of(latent));
+fn share_of_given(latent: &Graph, task: &Task<'_>) -> f32 {
+    let of = |graph: &Graph| advantage(graph, &task.train, task.num_classes);
+    let (given, latent) = (of(&task.graph.to_undirected()), of(latent));
     if given > LEAST_ADVANTAGE { given / (given + latent) } else { 0.0 }
 }
 
-/// What a structure is learned from.
-pub struct Learn<'a> {
-    /// The graph.
-    pub graph: &'a Graph,
-    /// The features of all nodes.
-    pub features: &'a Features,
-    /// The training labels.
-    pub labelled: &'a Labelled,
-    /// Number of classes.
-    pub num_classes: usize,
-}
-
 /// What was chosen from the training labels, or given.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choices {
     /// What the inducer looks at.
     pub views: Views,
@@ -326,7 +315,7 @@ pub struct Choices {
 }
 
 /// How a round joins nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Join {
     /// Neighbours per node; 0 for all.
     pub top_k: usize,
@@ -338,7 +327,7 @@ pub struct Join {
 
 impl Choices {
     /// What was chosen, in words.
-    pub fn in_words(&self) -> Vec<String> {
+    pub fn diagnostics(&self) -> Vec<String> {
         let agreements: Vec<String> = self
             .agreements
             .iter()
@@ -408,14 +397,14 @@ struct Stage {
 }
 
 /// The part of each training node; `None` for all others.
-fn parts(learn: &Learn<'_>, count: usize, seed: u64) -> Vec<Option<u32>> {
-    let mut part_of = vec![None; learn.graph.num_nodes()];
+fn parts(task: &Task<'_>, count: usize, seed: u64) -> Vec<Option<u32>> {
+    let mut part_of = vec![None; task.graph.num_nodes()];
     if count > 1 {
         // Class by class and in turn, so that every part has its share of every class.
-        let mut order: Vec<usize> = (0..learn.labelled.nodes.len()).collect();
-        order.sort_by_key(|&place| (learn.labelled.classes[place], hash(seed, learn.labelled.nodes[place])));
+        let mut order: Vec<usize> = (0..task.train.nodes.len()).collect();
+        order.sort_by_key(|&place| (task.train.classes[place], hash(seed, task.train.nodes[place])));
         for (turn, place) in order.into_iter().enumerate() {
-            part_of[learn.labelled.nodes[place] as usize] = Some((turn % count) as u32);
+            part_of[task.train.nodes[place] as usize] = Some((turn % count) as u32);
         }
     }
     part_of

@@ -1,80 +1,77 @@
-//! A learned structure as named tensors, and back.
+//! A learned structure as named matrices and lists of whole numbers, and back. Its [`Choices`] are saved beside them.
 
 use super::known::KnownNodes;
-use super::learner::{Choices, FittedStructure, Join, Round, Views};
+use super::learner::{Choices, FittedStructure, Round};
 use super::low_rank::DirectionMap;
 use super::prepared::Bases;
 use super::refiner::Refiner;
 use super::views::{Basis, Neighbours, View};
 use crate::error::{Error, Result};
-use crate::linalg::Mat;
+use crate::io::tensors::Contents;
 use crate::training::Tensors;
 
+/// The list of the known nodes' fingerprints.
+const KNOWN: &str = "structure.known";
+/// The list of the parts of the known nodes, counted from 1; 0 is a node of none.
+const PARTS: &str = "structure.parts";
+
 impl FittedStructure {
-    /// Everything that [`FittedStructure::from_tensors`] needs.
-    pub fn tensors(&self) -> Tensors {
-        let Choices { views, joins, bootstrap, agreements, declined } = &self.choices;
-        let numbers = [code(*views), *bootstrap, declined.unwrap_or(f32::NAN)];
-        let joins: Vec<f32> =
-            joins.iter().flat_map(|join| [join.top_k as f32, join.threshold, join.vote]).collect();
-        let agreements: Vec<f32> =
-            agreements.iter().flat_map(|(views, share)| [code(*views), *share]).collect();
-        let part_of: Vec<f32> =
-            self.part_of.iter().map(|part| part.map_or(0.0, |part| part as f32 + 1.0)).collect();
-        let mut tensors = Tensors::from([
-            ("structure.known".into(), self.bases.known.to_mat()),
+    /// Everything that [`FittedStructure::restore`] needs beside the choices.
+    pub fn contents(&self) -> Contents {
+        let mut contents = Contents::from(Tensors::from([
             ("structure.basis.features".into(), self.bases.features.directions().clone()),
             ("structure.basis.profiles".into(), self.bases.profiles.directions().clone()),
             ("structure.degrees".into(), self.bases.neighbours.degrees().clone()),
-            ("structure.choices".into(), Mat::from_slice(1, numbers.len(), &numbers)),
-            ("structure.agreements".into(), Mat::from_slice(agreements.len() / 2, 2, &agreements)),
-            ("structure.joins".into(), Mat::from_slice(joins.len() / 3, 3, &joins)),
             ("structure.map".into(), self.first.matrix().clone()),
-            // Parts are counted from 1; 0 is a node of none.
-            ("structure.parts".into(), Mat::column(&part_of)),
-        ]);
+        ]));
         for (round, learned) in (1..).zip(&self.rounds) {
             for (part, (refiner, map)) in (1..).zip(&learned.parts) {
                 let prefix = prefix(round, part);
-                tensors.insert(format!("{prefix}map"), map.matrix().clone());
+                contents.tensors.insert(format!("{prefix}map"), map.matrix().clone());
                 let named = refiner.parameters().tensors().into_iter();
-                tensors.extend(named.map(|(name, value)| (format!("{prefix}{name}"), value)));
+                contents.tensors.extend(named.map(|(name, value)| (format!("{prefix}{name}"), value)));
             }
         }
-        tensors
+        let part = |part: &Option<u32>| part.map_or(0, |part| u64::from(part) + 1);
+        contents.lists.insert(KNOWN.into(), self.bases.known.fingerprints().to_vec());
+        contents.lists.insert(PARTS.into(), self.part_of.iter().map(part).collect());
+        contents
     }
 
-    /// Restores what [`FittedStructure::tensors`] gave.
-    pub fn from_tensors(tensors: &Tensors) -> Result<Self> {
-        let get = |name: &str| {
-            tensors.get(name).ok_or_else(|| {
-                Error::data(format!("the weights have no tensor `{name}`"), "they belong to another model")
-            })
-        };
-        let basis = |view, name| get(name).map(|mat| Basis::from_directions(view, mat.clone()));
+    /// Restores what was chosen, and what [`FittedStructure::contents`] gave.
+    pub fn restore(choices: Choices, contents: &Contents) -> Result<Self> {
+        let tensor = |name: &str| contents.tensors.get(name).cloned().ok_or_else(|| missing(name));
+        let list = |name: &str| contents.lists.get(name).ok_or_else(|| missing(name));
+        let basis = |view, name| tensor(name).map(|mat| Basis::from_directions(view, mat));
         let bases = Bases {
-            known: KnownNodes::from_mat(get("structure.known")?)?,
+            known: KnownNodes::from_fingerprints(list(KNOWN)?.clone()),
             features: basis(View::Features, "structure.basis.features")?,
             profiles: basis(View::Adjacency, "structure.basis.profiles")?,
-            neighbours: Neighbours::from_degrees(get("structure.degrees")?.clone()),
+            neighbours: Neighbours::from_degrees(tensor("structure.degrees")?),
         };
-        let choices =
-            choices(get("structure.choices")?, get("structure.joins")?, get("structure.agreements")?)?;
-        let part = |number: &f32| (*number > 0.0).then(|| *number as u32 - 1);
-        let part_of: Vec<Option<u32>> = get("structure.parts")?.as_slice().iter().map(part).collect();
-        if part_of.len() != bases.known.len() || bases.neighbours.degrees().rows() != bases.known.len() {
-            return Err(damaged());
-        }
-        let first = DirectionMap::from_matrix(get("structure.map")?.clone());
+        let part = |number: &u64| number.checked_sub(1).map(|part| part as u32);
+        let part_of: Vec<Option<u32>> = list(PARTS)?.iter().map(part).collect();
+        let first = DirectionMap::from_matrix(tensor("structure.map")?);
         let mut rounds: Vec<Round> = Vec::new();
-        while let Some(round) = round(tensors, rounds.len() + 1)? {
+        while let Some(round) = round(&contents.tensors, rounds.len() + 1)? {
             rounds.push(round);
         }
-        if choices.joins.len() != rounds.len() + 1 {
-            return Err(damaged());
+        let nodes = bases.known.len();
+        if part_of.len() != nodes
+            || bases.neighbours.degrees().rows() != nodes
+            || choices.joins.len() != rounds.len() + 1
+        {
+            return Err(Error::data("the parts of the structure do not fit together", "train again"));
         }
         Ok(FittedStructure { bases: bases.into(), choices, first, part_of, rounds })
     }
+}
+
+fn missing(name: &str) -> Error {
+    Error::data(
+        format!("there is no `{name}` among the weights"),
+        "they belong to another model: train again",
+    )
 }
 
 fn prefix(round: usize, part: usize) -> String {
@@ -92,31 +89,4 @@ fn round(tensors: &Tensors, round: usize) -> Result<Option<Round>> {
         parts.push((Refiner::from_tensors(&own)?, DirectionMap::from_matrix(map.clone())));
     }
     Ok((!parts.is_empty()).then_some(Round { parts }))
-}
-
-fn damaged() -> Error {
-    Error::data("the choices of the structure are damaged", "train again")
-}
-
-fn choices(numbers: &Mat, joins: &Mat, agreements: &Mat) -> Result<Choices> {
-    let [views, bootstrap, declined] = *numbers.as_slice() else { return Err(damaged()) };
-    let joins = joins.as_slice().chunks_exact(3);
-    let joins = joins.map(|join| Join { top_k: join[0] as usize, threshold: join[1], vote: join[2] });
-    let pairs = agreements.as_slice().chunks_exact(2);
-    let agreements = pairs.map(|pair| Some((of_code(pair[0])?, pair[1]))).collect::<Option<Vec<_>>>();
-    Ok(Choices {
-        views: of_code(views).ok_or_else(damaged)?,
-        joins: joins.collect(),
-        bootstrap,
-        agreements: agreements.ok_or_else(damaged)?,
-        declined: Some(declined).filter(|vote| vote.is_finite()),
-    })
-}
-
-fn code(views: Views) -> f32 {
-    Views::ALL.iter().position(|other| *other == views).unwrap_or(0) as f32
-}
-
-fn of_code(code: f32) -> Option<Views> {
-    Views::ALL.get(code as usize).copied()
 }

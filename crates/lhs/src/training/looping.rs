@@ -174,10 +174,7 @@ pub fn train(
         let epoch = state.progress.epochs;
         let train_loss = state.step(objective, &parameters.decays, derive(seed, &[epoch as u64]));
         if !train_loss.is_finite() {
-            return Err(Error::data(
-                format!("training diverged in epoch {epoch}: the loss is {train_loss}"),
-                "lower the learning rate, for example `--set training.learning_rate=0.001`",
-            ));
+            return Err(Error::Diverged { stage: stage.to_string(), epoch, loss: train_loss });
         }
         // The last epoch always is, so that something is kept.
         let score = if objective.measured(epoch) || epoch + 1 == config.epochs {

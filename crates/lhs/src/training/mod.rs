@@ -7,13 +7,15 @@ mod memo;
 mod parameters;
 mod session;
 mod supervised;
+mod task;
 
 pub use auto::Auto;
 pub use input::Input;
 pub use looping::{Monitor, Objective, Score, Trained, TrainingConfig, train};
-pub use memo::Memo;
 pub(crate) use memo::lock;
+pub use memo::{Memo, MemoKey};
 pub use parameters::{Parameters, Tensors};
 pub use session::{Checkpoint, CheckpointStore, EpochRecord, Session};
 pub(crate) use supervised::argmax;
 pub use supervised::{Network, Supervised, dropout_before, probabilities};
+pub use task::Task;

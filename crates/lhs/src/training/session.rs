@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Memo, Tensors};
+use super::{Memo, MemoKey, Tensors};
 use crate::error::{Error, Result};
 
 /// One line of the training curve.
@@ -79,7 +79,7 @@ impl Session<'_> {
     /// What is kept under a key (see [`Memo`]), or made now.
     pub fn shared<T: Send + Sync + 'static>(
         &mut self,
-        key: impl FnOnce() -> String,
+        key: impl FnOnce() -> MemoKey,
         make: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<Arc<T>> {
         match self.memo {

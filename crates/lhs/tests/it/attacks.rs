@@ -8,8 +8,8 @@ use lhs::eval::robustness::{Robustness, RobustnessOutcome, Victim, When, attack_
 use lhs::graph::heterophily::node_heterophily;
 use lhs::graph::synth::SynthConfig;
 use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labels, Split};
-use lhs::models::{self, Task};
-use lhs::training::Session;
+use lhs::models;
+use lhs::training::{Session, Task};
 
 fn dataset() -> Dataset {
     SynthConfig { nodes: 300, homophily: 0.8, ..SynthConfig::default() }.generate(3).unwrap()
@@ -274,7 +274,7 @@ fn victims(model: &str, dataset: &Dataset) -> Vec<Victim> {
     let fit = |number: usize| {
         let split = dataset.splits()[number].clone();
         let task = Task::new(dataset, &split).unwrap();
-        let model = config.fit(&task, 0, &mut Session::default()).unwrap();
+        let model = config.fit_with(&task, 0, &mut Session::default()).unwrap();
         Victim { number, split, model }
     };
     (0..2).map(fit).collect()

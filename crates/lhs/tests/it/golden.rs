@@ -3,8 +3,8 @@
 use lhs::attacks::{self, Scene};
 use lhs::graph::Dataset;
 use lhs::graph::synth::SynthConfig;
-use lhs::models::{self, ModelKind, Task};
-use lhs::training::Session;
+use lhs::models::{self, ModelKind};
+use lhs::training::{Session, Task};
 use sha2::Digest;
 
 use crate::golden_file::{Hash, hold};
@@ -29,7 +29,7 @@ fn models() {
         let task = Task::new(&dataset, &dataset.splits()[0]).unwrap();
         for kind in models::kinds() {
             let config = (kind.build)(&quick(kind)).unwrap();
-            let model = config.fit(&task, 5, &mut Session::default()).unwrap();
+            let model = config.fit_with(&task, 5, &mut Session::default()).unwrap();
             let probabilities = model.predict(dataset.graph(), dataset.features()).unwrap();
             found.push((
                 format!("model/{}/{graph}", kind.name),
@@ -48,7 +48,7 @@ fn attacks() {
         let gcn = models::kind("gcn").unwrap();
         let config = (gcn.build)(&quick(gcn)).unwrap();
         let task = Task::new(&dataset, split).unwrap();
-        let victim = config.fit(&task, 5, &mut Session::default()).unwrap();
+        let victim = config.fit_with(&task, 5, &mut Session::default()).unwrap();
         for kind in attacks::kinds() {
             let mut settings = (kind.defaults)();
             for (key, number) in
@@ -83,7 +83,7 @@ fn structure() {
     let mut found = Vec::new();
     for (graph, dataset) in graphs() {
         let task = Task::new(&dataset, &dataset.splits()[1]).unwrap();
-        let model = (kind.build)(&settings).unwrap().fit(&task, 6, &mut Session::default()).unwrap();
+        let model = (kind.build)(&settings).unwrap().fit_with(&task, 6, &mut Session::default()).unwrap();
         let structure = model.structure(dataset.graph(), dataset.features()).unwrap().unwrap();
         let mut hash =
             Hash::default().numbers(&structure.inputs.profiles).numbers(&structure.inputs.features);

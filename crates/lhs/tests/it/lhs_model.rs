@@ -4,9 +4,9 @@ use lhs::graph::support::{edge_support, supported};
 use lhs::graph::synth::SynthConfig;
 use lhs::graph::{Dataset, DatasetParts, Features, Graph, Split};
 use lhs::linalg::Mat;
-use lhs::models::lhs::LhsConfig;
-use lhs::models::{ModelConfig, NodeClassifier, Task, kind};
-use lhs::training::{Auto, Session};
+use lhs::models::lhs::{FittedLhs, Lhs};
+use lhs::models::{Model, NodeClassifier, kind};
+use lhs::training::{Auto, Session, Task};
 
 /// A heterophilic graph whose edges tell the class and whose features hardly do.
 fn heterophilic(nodes: usize) -> Dataset {
@@ -21,16 +21,16 @@ fn heterophilic(nodes: usize) -> Dataset {
     config.generate(3).unwrap()
 }
 
-fn quick() -> LhsConfig {
-    let mut config = LhsConfig::default();
+fn quick() -> Lhs {
+    let mut config = Lhs::default();
     config.training.epochs = 60;
     config.structure.refiner.epochs = 10;
     config
 }
 
-fn fit(config: &LhsConfig, dataset: &Dataset) -> Box<dyn NodeClassifier> {
+fn fit(config: &Lhs, dataset: &Dataset) -> FittedLhs {
     let task = Task::new(dataset, &dataset.splits()[0]).unwrap();
-    config.fit(&task, 0, &mut Session::default()).unwrap()
+    config.fit_with(&task, 0, &mut Session::default()).unwrap()
 }
 
 fn accuracy(model: &dyn NodeClassifier, dataset: &Dataset, nodes: impl Iterator<Item = usize>) -> f64 {
@@ -48,9 +48,9 @@ fn nodes_that_did_not_exist_in_training_are_classified() {
     let part = whole.subset(&known).unwrap();
     let split = Split::random(part.labels(), 0.6, 0.2, 0.2, 1).unwrap();
     let part = part.with_splits(vec![split]).unwrap();
-    let model = fit(&LhsConfig::default(), &part);
-    let new = accuracy(model.as_ref(), &whole, 640..700);
-    let old = accuracy(model.as_ref(), &part, part.splits()[0].test.iter().map(|&node| node as usize));
+    let model = fit(&Lhs::default(), &part);
+    let new = accuracy(&model, &whole, 640..700);
+    let old = accuracy(&model, &part, part.splits()[0].test.iter().map(|&node| node as usize));
     assert!(old > 0.7, "{old}");
     assert!(new > old - 0.15, "{new} at new nodes, {old} at old ones");
 }
@@ -82,7 +82,7 @@ fn tampered(dataset: &Dataset) -> Dataset {
 fn tampering_at_training_nodes_is_noticed_and_said() {
     let clean = heterophilic(700);
     let said = |dataset: &Dataset| {
-        fit(&quick(), dataset).remarks().into_iter().find(|remark| remark.contains("tampered with"))
+        fit(&quick(), dataset).diagnostics().into_iter().find(|remark| remark.contains("tampered with"))
     };
     assert_eq!(said(&clean), None);
     assert!(said(&tampered(&clean)).is_some());
@@ -96,7 +96,7 @@ fn edges_without_support_are_left_out_of_learning_and_of_prediction() {
     support.sort_unstable_by(f32::total_cmp);
     let least = support[support.len() / 2];
     let trimmed = dataset.clone().with_graph(supported(dataset.graph(), &marked, least).unwrap()).unwrap();
-    let reads_edges = |least_support| LhsConfig {
+    let reads_edges = |least_support| Lhs {
         least_support: Auto::Given(least_support),
         profile: Auto::Given(true),
         given_hops: Auto::Given(1),
@@ -105,9 +105,9 @@ fn edges_without_support_are_left_out_of_learning_and_of_prediction() {
     let predict =
         |model: &dyn NodeClassifier, data: &Dataset| model.predict(data.graph(), data.features()).unwrap();
     let plain = fit(&reads_edges(0.0), &trimmed);
-    let expected = predict(plain.as_ref(), &trimmed);
-    assert_ne!(expected, predict(plain.as_ref(), &dataset), "the other edges would change something");
-    assert_eq!(expected, predict(fit(&reads_edges(least), &dataset).as_ref(), &dataset));
+    let expected = predict(&plain, &trimmed);
+    assert_ne!(expected, predict(&plain, &dataset), "the other edges would change something");
+    assert_eq!(expected, predict(&fit(&reads_edges(least), &dataset), &dataset));
 }
 
 #[test]
@@ -145,8 +145,8 @@ fn every_switch_of_an_ablation_trains() {
         merge(&mut settings, switch.parse().unwrap());
         let config = (kind("lhs").unwrap().build)(&settings).unwrap();
         let task = Task::new(&dataset, &dataset.splits()[0]).unwrap();
-        let model = config.fit(&task, 0, &mut Session::default()).unwrap();
-        let restored = (kind("lhs").unwrap().load)(&settings, &model.tensors()).unwrap();
+        let model = config.fit_with(&task, 0, &mut Session::default()).unwrap();
+        let restored = (kind("lhs").unwrap().restore)(&model.saved().unwrap()).unwrap();
         let predict =
             |model: &dyn NodeClassifier| model.predict(dataset.graph(), dataset.features()).unwrap();
         assert_eq!(predict(model.as_ref()), predict(restored.as_ref()), "{switch}");
@@ -184,9 +184,9 @@ fn data_that_says_little_is_survived() {
     let mut strict = quick();
     strict.structure.threshold = Auto::Given(1.0);
     let model = fit(&strict, &dataset);
-    let structure = model.structure(dataset.graph(), dataset.features()).unwrap().unwrap();
+    let structure = model.structure(dataset.graph(), dataset.features()).unwrap();
     assert_eq!(structure.rounds[0].num_edges(), 0, "no two nodes are quite alike");
-    assert!(model.remarks().iter().any(|remark| remark.contains("lower structure.threshold")));
+    assert!(model.diagnostics().iter().any(|remark| remark.contains("lower structure.threshold")));
 }
 
 #[test]
@@ -195,6 +195,6 @@ fn neither_features_nor_edges_is_an_error_that_says_so() {
     let (no_edges, _) = Graph::from_edges(60, &[]).unwrap();
     let empty = with_features(&dataset, Features::none(60)).with_graph(no_edges).unwrap();
     let task = Task::new(&empty, &empty.splits()[0]).unwrap();
-    let error = quick().fit(&task, 0, &mut Session::default()).err().unwrap().to_string();
+    let error = quick().fit_with(&task, 0, &mut Session::default()).err().unwrap().to_string();
     assert!(error.contains("neither features nor edges") && error.contains("hint"), "{error}");
 }

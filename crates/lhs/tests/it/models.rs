@@ -2,8 +2,8 @@
 
 use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labels, Split};
 use lhs::linalg::Mat;
-use lhs::models::{ModelKind, NodeClassifier, Task, kinds};
-use lhs::training::Session;
+use lhs::models::{ModelKind, NodeClassifier, kinds};
+use lhs::training::{Session, Task};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -79,7 +79,7 @@ fn fit_with(
 ) -> Box<dyn NodeClassifier> {
     let task = Task::new(dataset, &dataset.splits()[0]).unwrap();
     let config = (kind.build)(settings).unwrap();
-    config.fit(&task, seed, &mut Session::default()).unwrap()
+    config.fit_with(&task, seed, &mut Session::default()).unwrap()
 }
 
 fn predict(model: &dyn NodeClassifier, dataset: &Dataset) -> Mat {
@@ -124,7 +124,7 @@ fn a_saved_model_predicts_the_same() {
     let dataset = dataset(90);
     for kind in kinds() {
         let model = fit(kind, &dataset, 0);
-        let restored = (kind.load)(&quick_settings(kind), &model.tensors()).unwrap();
+        let restored = (kind.restore)(&model.saved().unwrap()).unwrap();
         assert_eq!(predict(model.as_ref(), &dataset), predict(restored.as_ref(), &dataset), "{}", kind.name);
     }
 }
@@ -136,7 +136,7 @@ fn renumbering_the_nodes_renumbers_the_predictions() {
     order.shuffle(&mut ChaCha8Rng::seed_from_u64(1));
     let dataset = dataset(num_nodes);
     let renumbered = Dataset::new(parts(num_nodes, true, &order)).unwrap();
-    for kind in kinds().iter().filter(|kind| !kind.knows_nodes) {
+    for kind in kinds().iter().filter(|kind| !kind.transductive) {
         let model = fit(kind, &dataset, 0);
         let (here, there) = (predict(model.as_ref(), &dataset), predict(model.as_ref(), &renumbered));
         for (node, &to) in order.iter().enumerate() {
@@ -180,7 +180,7 @@ fn features_with_other_columns_are_refused() {
 #[test]
 fn models_that_know_their_nodes_refuse_others() {
     let (learned, other) = (dataset(30), dataset(33));
-    for kind in kinds().iter().filter(|kind| kind.knows_nodes) {
+    for kind in kinds().iter().filter(|kind| kind.transductive) {
         let model = fit(kind, &learned, 0);
         let error = model.predict(other.graph(), other.features()).unwrap_err().to_string();
         assert!(error.contains("weights for 30") && error.contains("hint"), "{}: {error}", kind.name);

@@ -84,7 +84,7 @@ fn without_seconds(results: &[SplitResult]) -> Vec<SplitResult> {
 
 fn assert_same_run(a: &Path, b: &Path) {
     for split in 0..10 {
-        for file in ["weights.safetensors", "curve.jsonl", "predictions.csv"] {
+        for file in ["model.lhs", "curve.jsonl", "predictions.csv"] {
             let read = |run: &Path| fs::read(run.join(format!("split-{split}")).join(file)).unwrap();
             assert!(read(a) == read(b), "split {split}: {file} differs");
         }

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use lhs::graph::{Dataset, Graph, Labelled, Split};
+use lhs::graph::{Dataset, Graph, Split};
 use lhs::io::{LoadOptions, load};
 use lhs::structure::latent_graph::weighted_homophily;
-use lhs::structure::{Learn, Structure, StructureConfig, Views};
-use lhs::training::{Auto, Session};
+use lhs::structure::{Structure, StructureConfig, Views};
+use lhs::training::{Auto, Session, Task};
 
 fn real(graph: &str) -> Option<Dataset> {
     let Some(folder) = std::env::var_os("LHS_DATA") else {
@@ -17,15 +17,8 @@ fn real(graph: &str) -> Option<Dataset> {
 }
 
 fn learned(dataset: &Dataset, split: &Split, config: &StructureConfig) -> (Views, Structure) {
-    let classes = split.train.iter().filter_map(|&node| dataset.labels().get(node as usize)).collect();
-    let labelled = Labelled { nodes: split.train.clone(), classes };
-    let learn = Learn {
-        graph: dataset.graph(),
-        features: dataset.features(),
-        labelled: &labelled,
-        num_classes: dataset.num_classes(),
-    };
-    let (fitted, structure) = config.fit(&learn, 0, &mut Session::default()).unwrap();
+    let task = Task::new(dataset, split).unwrap();
+    let (fitted, structure) = config.fit(&task, 0, &mut Session::default()).unwrap();
     let again = fitted.apply(dataset.graph(), dataset.features()).unwrap();
     assert_eq!(again, structure, "the training graph has the structure that was learned on it");
     (fitted.choices().views, structure)

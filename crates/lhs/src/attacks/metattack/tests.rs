@@ -5,8 +5,8 @@ use crate::graph::synth::SynthConfig;
 use crate::graph::{DatasetParts, Features, Labels};
 use crate::linalg::random::{derive, generator, glorot, hash};
 use crate::linalg::{Mat, SparseMat};
-use crate::models::{Task, kind};
-use crate::training::Session;
+use crate::models::kind;
+use crate::training::{Session, Task};
 
 /// The attack loss after training, written down as plainly as can be: `f64`, every matrix dense, any real adjacency.
 struct Plain {
@@ -281,7 +281,8 @@ fn the_same_bits_on_one_and_two_threads() {
 fn accuracy(dataset: &Dataset, split: &Split) -> f64 {
     let model = kind("gcn").unwrap();
     let task = Task::new(dataset, split).unwrap();
-    let fitted = (model.build)(&(model.defaults)()).unwrap().fit(&task, 0, &mut Session::default()).unwrap();
+    let fitted =
+        (model.build)(&(model.defaults)()).unwrap().fit_with(&task, 0, &mut Session::default()).unwrap();
     let predicted = fitted.predict(dataset.graph(), dataset.features()).unwrap();
     let best =
         |row: &[f32]| (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b])).map(|class| class as u32);

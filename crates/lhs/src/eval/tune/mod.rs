@@ -25,8 +25,8 @@ use super::splits::NumberedSplit;
 use super::{metrics, parallel};
 use crate::error::{Error, Result};
 use crate::graph::Dataset;
-use crate::models::{ModelConfig, ModelKind, Task};
-use crate::training::{Memo, Session, lock};
+use crate::models::{AnyModel, ModelKind};
+use crate::training::{Memo, Session, Task, lock};
 use sampler::{Space, Start};
 use study::Study;
 
@@ -201,7 +201,7 @@ impl Batch<'_> {
             .map(|trial| (self.search.kind.build)(&trial.settings).map(|config| (trial.trial, config)))
             .collect::<Result<_>>()?;
         let config_of = |trial: &Trial| {
-            configs.iter().find(|(number, _)| *number == trial.trial).map(|(_, c)| c.as_ref())
+            configs.iter().find(|(number, _)| *number == trial.trial).map(|(_, config)| config)
         };
         let mut over = Vec::new();
         for round in self.rounds(numbers) {
@@ -253,7 +253,7 @@ impl Batch<'_> {
         &self,
         running: Vec<Trial>,
         splits: Range<usize>,
-        config_of: &(dyn Fn(&Trial) -> Option<&'c dyn ModelConfig> + Sync),
+        config_of: &(dyn Fn(&Trial) -> Option<&'c AnyModel> + Sync),
     ) -> Result<Vec<Trial>> {
         let width = splits.len();
         let progress: Vec<Mutex<Progress>> =
@@ -269,7 +269,7 @@ impl Batch<'_> {
             let started = Instant::now();
             let accuracy = match self.search.validate(config, split, self.memo) {
                 // Settings with which training diverges are bad settings; that the defaults fail is news.
-                Err(Error::Data { .. }) if trial.trial > 0 => 0.0,
+                Err(Error::Diverged { .. }) if trial.trial > 0 => 0.0,
                 result => result?,
             };
             let seconds = started.elapsed().as_secs_f64();
@@ -324,14 +324,14 @@ impl Progress {
 
 impl Search<'_> {
     /// Validation accuracy of one split in percent.
-    fn validate(&self, config: &dyn ModelConfig, split: &NumberedSplit, memo: &Memo) -> Result<f64> {
+    fn validate(&self, config: &AnyModel, split: &NumberedSplit, memo: &Memo) -> Result<f64> {
         let mut session = Session { stop: self.stop, memo: Some(memo), ..Session::default() };
         if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Err(interrupted());
         }
         let task = Task::new(self.dataset, &split.split)?;
         let seed = split_seed(self.seed, split.number);
-        let model = config.fit(&task, seed, &mut session).map_err(|error| match error {
+        let model = config.fit_with(&task, seed, &mut session).map_err(|error| match error {
             Error::Interrupted { .. } => interrupted(),
             other => other,
         })?;

@@ -7,7 +7,7 @@
 use super::logistic::Examples;
 use crate::graph::Labelled;
 use crate::linalg::Mat;
-use crate::models::Task;
+use crate::training::Task;
 use crate::training::{Monitor, Score};
 
 /// From strong to weak, each a good start for the next; rows have length 1.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::GreetConfig;
+use super::Greet;
 use super::compared::Compared;
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::linalg::{Mat, Pattern};
 use crate::models::parts::random_walk::returns;
 use crate::models::parts::scaling::{diagonal, symmetric, where_set};
 use crate::models::parts::{Make, Take, attention, noise};
-use crate::training::{Input, Parameters, Session};
+use crate::training::{Input, MemoKey, Parameters, Session};
 
 /// Steps of the random walks that describe a node.
 const STEPS: usize = 16;
@@ -38,7 +38,7 @@ pub(super) struct Channels {
     pub high: Sparse,
 }
 
-impl GreetConfig {
+impl Greet {
     pub(super) fn parameters(&self, features: usize, seed: u64) -> Parameters {
         let mut make = Make::new(seed);
         make.linear("discriminator.features", features, DISCRIMINATOR);
@@ -59,7 +59,10 @@ impl GreetConfig {
         features: &Features,
         session: &mut Session<'_>,
     ) -> Result<Reading> {
-        let returns = session.shared(|| format!("greet, {STEPS} returns"), |_| Ok(returns(graph, STEPS)))?;
+        let returns = session.shared(
+            || MemoKey::new("greet, returns").graph(graph).setting(STEPS),
+            |_| Ok(returns(graph, STEPS)),
+        )?;
         let pattern = normalise::with_self_loops(graph).pattern;
         Ok(Reading {
             input: Input::scaled(features, self.normalise_features),
@@ -131,7 +134,7 @@ pub(super) struct Encoder<'a> {
     pub projection: Vec<[&'a Var; 2]>,
 }
 
-impl GreetConfig {
+impl Greet {
     pub(super) fn encoders<'a>(&self, take: &mut Take<'a>) -> Encoders<'a> {
         let mut one = || Encoder {
             own: [take.one(), take.one()],
@@ -157,7 +160,7 @@ pub(super) mod tests {
     use super::*;
 
     /// A path of four nodes.
-    pub fn path(config: &GreetConfig) -> Reading {
+    pub fn path(config: &Greet) -> Reading {
         let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)]).unwrap().0;
         let features = Features::from_dense(Mat::from_fn(4, 3, |row, col| ((row + col) % 3) as f32));
         config.read(&graph, &features, &mut Session::default()).unwrap()
@@ -165,7 +168,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_node_hears_only_those_that_it_points_to() {
-        let config = GreetConfig { hops: 1, ..GreetConfig::default() };
+        let config = Greet { hops: 1, ..Greet::default() };
         let parameters = config.parameters(3, 1).constants();
         let first_node = |edge: (u32, u32), other: f32| {
             let graph = Graph::build(2, &[edge], None, true).unwrap().0;
@@ -179,7 +182,7 @@ pub(super) mod tests {
 
     #[test]
     fn surely_homophilic_edges_are_a_gcn_and_leave_nothing_to_sharpen() {
-        let config = GreetConfig { hidden: 2, ..GreetConfig::default() };
+        let config = Greet { hidden: 2, ..Greet::default() };
         let reading = path(&config);
         let mut parameters = config.parameters(3, 1).constants();
         parameters[4] = Var::constant(Mat::full(1, 1, 40.0)); // the bias of the edges' scores

@@ -8,7 +8,7 @@ use rand::seq::index;
 use super::classifier::Judge;
 use super::contrast::{Same, contrast};
 use super::encoders::{Channels, Encoder, Encoders, Reading};
-use super::{GreetConfig, ViewConfig};
+use super::{Greet, ViewConfig};
 use crate::autograd::{Sparse, Var};
 use crate::linalg::SparseMat;
 use crate::linalg::random::{derive, generator};
@@ -20,7 +20,7 @@ const LOOK_EVERY: usize = 20;
 
 /// Learning without labels.
 pub(super) struct Pretraining<'a> {
-    pub config: &'a GreetConfig,
+    pub config: &'a Greet,
     pub reading: &'a Reading,
     pub nearest: &'a SparseMat,
     pub judge: Judge<'a>,
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_two_losses_teach_different_networks() {
-        let config = GreetConfig { projection_layers: 2, ..GreetConfig::default() };
+        let config = Greet { projection_layers: 2, ..Greet::default() };
         let reading = path(&config);
         let nearest = SparseMat::from_triplets(4, 4, vec![(0, 1, 1.0)]);
         let nobody = Labelled::default();
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn some_rows_are_those_of_the_whole() {
-        let pattern = path(&GreetConfig::default()).pattern;
+        let pattern = path(&Greet::default()).pattern;
         let values = Var::constant(Mat::from_fn(pattern.nnz(), 1, |row, _| row as f32));
         let whole = Sparse::new(pattern, values);
         let x = Var::constant(Mat::from_fn(4, 2, |row, col| (row + col) as f32));

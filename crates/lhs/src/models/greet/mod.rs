@@ -32,18 +32,20 @@ use self::classifier::Judge;
 use self::learning::Pretraining;
 use super::parts::knn::nearest;
 use super::parts::{Make, Take};
-use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
+use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, Widths, settings};
 use crate::autograd::Var;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::{Features, Graph};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, SparseMat};
-use crate::training::{Auto, Network, Parameters, Session, Tensors, TrainingConfig, probabilities, train};
+use crate::training::{
+    Auto, MemoKey, Network, Parameters, Session, Task, Tensors, TrainingConfig, probabilities, train,
+};
 
 /// Settings of GREET.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct GreetConfig {
+pub struct Greet {
     /// Width of each of the two embeddings, 1 or more.
     pub hidden: usize,
     /// Steps of propagation, 1 or more.
@@ -80,9 +82,9 @@ pub struct ViewConfig {
     pub hide_edges: f32,
 }
 
-impl Default for GreetConfig {
+impl Default for Greet {
     fn default() -> Self {
-        GreetConfig {
+        Greet {
             hidden: 128,
             hops: 2,
             sharpness: 0.1,
@@ -108,12 +110,14 @@ impl Default for GreetConfig {
 /// GREET after learning.
 #[derive(Clone, Debug)]
 pub struct FittedGreet {
-    config: GreetConfig,
+    config: Greet,
     encoders: Parameters,
     classifier: Parameters,
 }
 
-impl ModelConfig for GreetConfig {
+impl Model for Greet {
+    type Fitted = FittedGreet;
+
     fn validate(&self) -> Result<()> {
         settings::at_least_one("hidden", self.hidden)?;
         settings::at_least_one("hops", self.hops)?;
@@ -129,10 +133,10 @@ impl ModelConfig for GreetConfig {
         self.training.validate("training")
     }
 
-    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
+    fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedGreet> {
         self.validate()?;
         let reading = self.read(task.graph, task.features, session)?;
-        let key = || format!("nearest by features, k {}", self.neighbours);
+        let key = || MemoKey::new("nearest by features").features(task.features).setting(self.neighbours);
         let nearest: Arc<SparseMat> = session.shared(key, |_| Ok(nearest(task.features, self.neighbours)))?;
         let mut encoders = self.parameters(task.features.dim(), seed);
         let judge = Judge::new(task, self.training.monitor);
@@ -148,11 +152,11 @@ impl ModelConfig for GreetConfig {
             ("classifier.weight".to_string(), Mat::from_slice(dim, classes, rows)),
             ("classifier.bias".to_string(), Mat::from_slice(1, classes, bias)),
         ]))?;
-        Ok(Box::new(FittedGreet { config: self.clone(), encoders, classifier }))
+        Ok(FittedGreet { config: self.clone(), encoders, classifier })
     }
 }
 
-impl GreetConfig {
+impl Greet {
     /// The classifier as it is saved, before it has learned.
     fn classifier_parameters(&self, classes: usize) -> Parameters {
         let mut make = Make::new(0);
@@ -169,10 +173,23 @@ impl NodeClassifier for FittedGreet {
         Ok(probabilities(&network, &self.classifier.constants()))
     }
 
-    fn tensors(&self) -> Tensors {
+    fn saved(&self) -> Result<SavedModel> {
         let mut tensors = self.encoders.tensors();
         tensors.extend(self.classifier.tensors());
-        tensors
+        let widths = Widths { features: self.encoders.shape(0).0, classes: self.classifier.shape(0).1 };
+        SavedModel::new(&self.config, &widths, tensors)
+    }
+}
+
+impl FittedModel for FittedGreet {
+    fn restore(saved: &SavedModel) -> Result<Self> {
+        let config: Greet = saved.settings()?;
+        let Widths { features, classes } = saved.state()?;
+        let (mut encoders, mut classifier) =
+            (config.parameters(features, 0), config.classifier_parameters(classes));
+        encoders.restore(&saved.contents.tensors)?;
+        classifier.restore(&saved.contents.tensors)?;
+        Ok(FittedGreet { config, encoders, classifier })
     }
 }
 
@@ -187,25 +204,24 @@ impl Network for Linear {
     }
 }
 
-/// GREET in the list of models.
-pub const KIND: ModelKind = ModelKind {
-    name: "greet",
-    summary: "embeddings without labels from homophilic and heterophilic edges, then a linear model (Liu et al. 2023)",
-    defaults: settings::defaults::<GreetConfig>,
-    build: settings::build::<GreetConfig>,
-    load: |table, tensors| {
-        let config: GreetConfig = settings::read(table)?;
-        let shape = |name: &str| {
-            let missing = || Error::data("the weights are not those of a greet model", "train again");
-            tensors.get(name).map(Mat::shape).ok_or_else(missing)
-        };
-        let mut encoders = config.parameters(shape("discriminator.features.weight")?.0, 0);
-        encoders.restore(tensors)?;
-        let mut classifier = config.classifier_parameters(shape("classifier.weight")?.1);
-        classifier.restore(tensors)?;
-        Ok(Box::new(FittedGreet { config, encoders, classifier }))
-    },
-    search: || {
+impl ModelInfo for Greet {
+    const NAME: &'static str = "greet";
+    const SUMMARY: &'static str = "embeddings without labels from homophilic and heterophilic edges, then a linear model (Liu et al. 2023)";
+    // The authors' scripts for Texas, Wisconsin, Cornell, Chameleon, Squirrel, Actor, Cora, Citeseer and PubMed, but for
+    // how long they train: no search tries that.
+    const PUBLISHED: &'static [&'static str] = &[
+        "projection_layers = 2\nsharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.5\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\ntraining.learning_rate = 0.001",
+        "projection_layers = 2\nsharpness = 0.5\nneighbours = 25\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.3\ntraining.learning_rate = 0.001",
+        "projection_layers = 2\nsharpness = 0.3\nneighbours = 25\nhomophilic_margin = 0.3\nheterophilic_margin = 0.3\ntraining.learning_rate = 0.001",
+        "training.learning_rate = 0.001",
+        "projection_layers = 2\nhomophilic_margin = 0.1\nheterophilic_margin = 0.3\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.8\nnormalise_features = true\ntraining.learning_rate = 0.001",
+        "projection_layers = 2\nneighbours = 20\nhomophilic_margin = 0.1\nhigh.hide_edges = 0.8\ntraining.learning_rate = 0.001",
+        "sharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.8\nlow.hide_edges = 0.8\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.8\ntraining.learning_rate = 0.001",
+        "projection_layers = 2\nneighbours = 30\nlow.hide_edges = 0.8\nhigh.hide_features = 0.1\ntraining.learning_rate = 0.001",
+        "projection_layers = 2\ntraining.learning_rate = 0.001",
+    ];
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         vec![
             ("sharpness", SearchSpace::choice([0.1, 0.3, 0.5])),
             ("projection_layers", SearchSpace::choice([1, 2])),
@@ -219,19 +235,5 @@ pub const KIND: ModelKind = ModelKind {
             ("normalise_features", SearchSpace::choice([false, true])),
             ("training.learning_rate", SearchSpace::choice([1e-3, 3e-3])),
         ]
-    },
-    // The authors' scripts for Texas, Wisconsin, Cornell, Chameleon, Squirrel, Actor, Cora, Citeseer and PubMed, but for
-    // how long they train: no search tries that.
-    published: &[
-        "projection_layers = 2\nsharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.5\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\ntraining.learning_rate = 0.001",
-        "projection_layers = 2\nsharpness = 0.5\nneighbours = 25\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.3\ntraining.learning_rate = 0.001",
-        "projection_layers = 2\nsharpness = 0.3\nneighbours = 25\nhomophilic_margin = 0.3\nheterophilic_margin = 0.3\ntraining.learning_rate = 0.001",
-        "training.learning_rate = 0.001",
-        "projection_layers = 2\nhomophilic_margin = 0.1\nheterophilic_margin = 0.3\nlow.hide_edges = 0.1\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.8\nnormalise_features = true\ntraining.learning_rate = 0.001",
-        "projection_layers = 2\nneighbours = 20\nhomophilic_margin = 0.1\nhigh.hide_edges = 0.8\ntraining.learning_rate = 0.001",
-        "sharpness = 0.5\nneighbours = 20\nlow.hide_features = 0.8\nlow.hide_edges = 0.8\nhigh.hide_features = 0.1\nhigh.hide_edges = 0.8\ntraining.learning_rate = 0.001",
-        "projection_layers = 2\nneighbours = 30\nlow.hide_edges = 0.8\nhigh.hide_features = 0.1\ntraining.learning_rate = 0.001",
-        "projection_layers = 2\ntraining.learning_rate = 0.001",
-    ],
-    knows_nodes: false,
-};
+    }
+}

@@ -21,7 +21,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use super::LhsConfig;
+use super::Lhs;
 use crate::autograd::{Sparse, Var};
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, normalise};
@@ -74,7 +74,7 @@ impl ReconstructionConfig {
 }
 
 /// Which channels an encoder has, and how wide they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channels {
     /// Feature columns.
     pub features: usize,
@@ -94,7 +94,7 @@ pub fn weight_name(channel: &str, layer: usize) -> String {
 }
 
 /// Fresh weights.
-pub fn parameters(config: &LhsConfig, channels: &Channels, classes: usize, seed: u64) -> Parameters {
+pub fn parameters(config: &Lhs, channels: &Channels, classes: usize, seed: u64) -> Parameters {
     let hidden = config.hidden;
     let mut rng = generator(seed, 0);
     let mut parameters = Parameters::default();
@@ -124,7 +124,7 @@ pub fn parameters(config: &LhsConfig, channels: &Channels, classes: usize, seed:
 
 /// The network on one graph with its structure.
 pub struct Encoder<'a> {
-    config: &'a LhsConfig,
+    config: &'a Lhs,
     channels: Channels,
     features: Input,
     profile: Input,
@@ -141,7 +141,7 @@ pub struct Encoder<'a> {
 impl<'a> Encoder<'a> {
     /// Puts a graph with its structure before the network.
     pub fn new(
-        config: &'a LhsConfig,
+        config: &'a Lhs,
         channels: Channels,
         graph: &Graph,
         features: &Features,

@@ -12,14 +12,15 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
-use crate::error::{Error, Result};
+use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, settings};
+use crate::error::Result;
 use crate::graph::{Features, Graph};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
-use crate::structure::{FittedStructure, Learn, Structure, StructureConfig};
+use crate::structure::{Choices, FittedStructure, Structure, StructureConfig};
 use crate::training::{
-    Auto, EpochRecord, Parameters, Session, Supervised, Tensors, TrainingConfig, argmax, probabilities, train,
+    Auto, EpochRecord, Parameters, Session, Supervised, Task, Tensors, TrainingConfig, argmax, probabilities,
+    train,
 };
 use encoder::{Channels, Encoder, ReconstructionConfig};
 use tampering::Tampering;
@@ -33,7 +34,7 @@ const HOPS: usize = 2;
 /// Settings of LHS.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct LhsConfig {
+pub struct Lhs {
     /// Width of a node's own code, for its features and for its profile each, 1 or more.
     pub hidden: usize,
     /// Layers of these codes, 1 or more.
@@ -67,9 +68,9 @@ pub struct LhsConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for LhsConfig {
+impl Default for Lhs {
     fn default() -> Self {
-        LhsConfig {
+        Lhs {
             hidden: 64,
             layers: 1,
             members: Auto::CHOOSE,
@@ -91,7 +92,7 @@ impl Default for LhsConfig {
 /// LHS after learning.
 #[derive(Clone, Debug)]
 pub struct FittedLhs {
-    config: LhsConfig,
+    config: Lhs,
     tampering: Tampering,
     structure: FittedStructure,
     /// Which of the known nodes it learned from.
@@ -104,7 +105,7 @@ pub struct FittedLhs {
     members: Vec<Parameters>,
 }
 
-impl LhsConfig {
+impl Lhs {
     /// The channels that are worth reading, and the accuracy of leaving out with them.
     fn doors(&self, feature_columns: usize, trust: &Trust) -> (Doors, f32) {
         trust.best(Fixed {
@@ -140,7 +141,9 @@ impl LhsConfig {
     }
 }
 
-impl ModelConfig for LhsConfig {
+impl Model for Lhs {
+    type Fitted = FittedLhs;
+
     fn validate(&self) -> Result<()> {
         settings::at_least_one("hidden", self.hidden)?;
         settings::at_least_one("layers", self.layers)?;
@@ -154,19 +157,19 @@ impl ModelConfig for LhsConfig {
         self.training.validate("training")
     }
 
-    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
+    fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedLhs> {
         self.validate()?;
         let tampering = self.tampering(task, seed, session)?;
-        Ok(Box::new(self.learn_trimmed(task, tampering, seed, session)?))
+        self.learn_trimmed(task, tampering, seed, session)
     }
 }
 
-impl LhsConfig {
+impl Lhs {
     fn tampering(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Tampering> {
         if let Some(least) = self.least_support.given() {
             return Ok(Tampering::given(least));
         }
-        let inputs = self.structure.inputs(&self.learning(task), session)?;
+        let inputs = self.structure.inputs(task, session)?;
         Tampering::look(task, &inputs.profiles, |tampering| self.trial(task, tampering, seed, session))
     }
 
@@ -186,7 +189,7 @@ impl LhsConfig {
             session.tell(&EpochRecord { stage, val_accuracy: None, ..record.clone() });
         };
         let mut session = Session { stop, memo, on_epoch: Some(&mut tell), checkpoints: None };
-        let config = LhsConfig { members: Auto::Given(1), ..self.clone() };
+        let config = Lhs { members: Auto::Given(1), ..self.clone() };
         let fitted = config.learn_trimmed(task, tampering, seed, &mut session)?;
         let found = fitted.predict(task.graph, task.features)?;
         let asked = task.val.nodes.iter().zip(&task.val.classes);
@@ -204,22 +207,7 @@ impl LhsConfig {
     ) -> Result<FittedLhs> {
         let learned_from = || task.train.marked_among(task.graph.num_nodes());
         let graph = tampering.trimmed(task.graph, learned_from)?;
-        let trimmed = matches!(graph, Cow::Owned(_));
-        let task = Task { graph: &graph, ..task.clone() };
-        // What fits share belongs to the graph with all its edges.
-        let memo = if trimmed { session.memo.take() } else { None };
-        let fitted = self.learn(&task, tampering, seed, session);
-        session.memo = memo.or(session.memo);
-        fitted
-    }
-
-    fn learning<'a>(&self, task: &'a Task<'_>) -> Learn<'a> {
-        Learn {
-            graph: task.graph,
-            features: task.features,
-            labelled: &task.train,
-            num_classes: task.num_classes,
-        }
+        self.learn(&Task { graph: &graph, ..task.clone() }, tampering, seed, session)
     }
 
     fn learn(
@@ -229,7 +217,7 @@ impl LhsConfig {
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<FittedLhs> {
-        let (fitted, structure) = self.structure.fit(&self.learning(task), derive(seed, &[2]), session)?;
+        let (fitted, structure) = self.structure.fit(task, derive(seed, &[2]), session)?;
         // What the structure needed is of other sizes than what the encoder will need.
         release_buffers();
         let trust = Trust::measure(task.graph, &structure, &task.train, task.num_classes);
@@ -271,44 +259,72 @@ impl NodeClassifier for FittedLhs {
         Ok(mean)
     }
 
-    fn tensors(&self) -> Tensors {
-        let Channels { latent_hops, given_hops, .. } = self.channels;
-        let mut tensors = self.structure.tensors();
-        tensors.insert("hops".into(), Mat::from_slice(1, 2, &[latent_hops as f32, given_hops as f32]));
-        let learned_from: Vec<f32> =
-            self.learned_from.iter().map(|&from| f32::from(u8::from(from))).collect();
-        tensors.insert("learned_from".into(), Mat::column(&learned_from));
-        tensors.insert("trust".into(), Mat::column(&self.trust.0));
-        tensors.insert("tampering".into(), Mat::column(&self.tampering.to_numbers()));
+    fn saved(&self) -> Result<SavedModel> {
+        let mut contents = self.structure.contents();
         for (number, member) in (1..).zip(&self.members) {
             let encoder = member.tensors().into_iter();
-            tensors.extend(encoder.map(|(name, value)| (format!("encoder.{number}.{name}"), value)));
+            contents.tensors.extend(encoder.map(|(name, value)| (format!("encoder.{number}.{name}"), value)));
         }
-        tensors
+        let state = State {
+            channels: self.channels,
+            classes: self.num_classes(),
+            members: self.members.len(),
+            trust: self.trust,
+            tampering: self.tampering,
+            structure: self.structure.choices().clone(),
+        };
+        let learned_from = self.learned_from.iter().map(|&from| u64::from(from)).collect();
+        contents.lists.insert(LEARNED_FROM.into(), learned_from);
+        SavedModel::new(&self.config, &state, contents)
     }
 
-    fn remarks(&self) -> Vec<String> {
-        let mut remarks = self.structure.choices().in_words();
-        remarks.extend(self.tampering.in_words());
+    fn diagnostics(&self) -> Vec<String> {
+        let mut lines = self.structure.choices().diagnostics();
+        lines.extend(self.tampering.diagnosis());
         let (_, chosen) = self.config.doors(self.channels.features, &self.trust);
         let Channels { profile, latent_hops, given_hops, .. } = self.channels;
-        remarks.push(format!(
+        lines.push(format!(
             "read: {latent_hops} hops over the latent graph, {given_hops} over the given one, profiles: {}; training \
              nodes right when left out: {:.1} %, by their features alone {:.1} %",
             if profile > 0 { "yes" } else { "no" },
             100.0 * chosen,
             100.0 * self.trust.features_alone()
         ));
-        remarks
+        lines
     }
 
     fn structure(&self, graph: &Graph, features: &Features) -> Result<Option<Structure>> {
-        let graph = self.trimmed(graph, features)?;
-        self.structure_of(&graph, features).map(Some)
+        FittedLhs::structure(self, graph, features).map(Some)
     }
 }
 
 impl FittedLhs {
+    /// What was chosen for the latent structure: views, how nodes are joined, rounds.
+    pub fn choices(&self) -> &Choices {
+        self.structure.choices()
+    }
+
+    /// Which channels the encoders read.
+    pub fn channels(&self) -> Channels {
+        self.channels
+    }
+
+    /// How well each set of channels does at the training nodes, each left out.
+    pub fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// Whether the edges looked tampered with, and what was done about it.
+    pub fn tampering(&self) -> &Tampering {
+        &self.tampering
+    }
+
+    /// The latent structure of a graph, which need not be the training graph.
+    pub fn structure(&self, graph: &Graph, features: &Features) -> Result<Structure> {
+        let graph = self.trimmed(graph, features)?;
+        self.structure_of(&graph, features)
+    }
+
     /// A graph without the edges to leave out.
     fn trimmed<'a>(&self, graph: &'a Graph, features: &Features) -> Result<Cow<'a, Graph>> {
         let learned_from = |known: Option<u32>| known.is_some_and(|node| self.learned_from[node as usize]);
@@ -330,54 +346,51 @@ impl FittedLhs {
     fn num_classes(&self) -> usize {
         self.members[0].tensors().get("head.bias").map_or(0, Mat::cols)
     }
+}
 
-    fn restore(config: LhsConfig, tensors: &Tensors) -> Result<Self> {
-        let damaged = || Error::data("the weights are not those of an lhs model", "train again");
-        let structure = FittedStructure::from_tensors(tensors)?;
-        let encoder = |number: usize| -> Tensors {
+/// What is saved beside matrices.
+#[derive(Serialize, Deserialize)]
+struct State {
+    channels: Channels,
+    classes: usize,
+    members: usize,
+    trust: Trust,
+    tampering: Tampering,
+    structure: Choices,
+}
+
+/// The list that says, with 1, which of the known nodes were learned from.
+const LEARNED_FROM: &str = "learned_from";
+
+impl FittedModel for FittedLhs {
+    fn restore(saved: &SavedModel) -> Result<Self> {
+        let config: Lhs = saved.settings()?;
+        let State { channels, classes, members, trust, tampering, structure } = saved.state()?;
+        let structure = FittedStructure::restore(structure, &saved.contents)?;
+        let learned_from: Vec<bool> = saved.list(LEARNED_FROM)?.iter().map(|&from| from > 0).collect();
+        if learned_from.len() != structure.num_known() || members == 0 {
+            return Err(saved.damaged("its parts do not fit together"));
+        }
+        let member = |number: usize| {
             let prefix = format!("encoder.{number}.");
             let own =
                 |(name, value): (&String, &Mat)| Some((name.strip_prefix(&prefix)?.into(), value.clone()));
-            tensors.iter().filter_map(own).collect()
-        };
-        let first = encoder(1);
-        let numbers = |name: &str| tensors.get(name).map(Mat::as_slice).ok_or_else(damaged);
-        let [latent_hops, given_hops] = *numbers("hops")? else { return Err(damaged()) };
-        let trust = Trust(numbers("trust")?.try_into().map_err(|_| damaged())?);
-        let tampering = Tampering::from_numbers(numbers("tampering")?.try_into().map_err(|_| damaged())?);
-        let learned_from: Vec<bool> = numbers("learned_from")?.iter().map(|&from| from > 0.0).collect();
-        if learned_from.len() != structure.num_known() {
-            return Err(damaged());
-        }
-        let rows = |channel: &str| first.get(&encoder::weight_name(channel, 0)).map_or(0, Mat::rows);
-        let channels = Channels {
-            features: rows("features"),
-            profile: rows("profile"),
-            latent_hops: latent_hops as usize,
-            given_hops: given_hops as usize,
-            target: first.get("decoder.bias").map_or(0, Mat::cols),
-        };
-        let classes = first.get("head.bias").ok_or_else(damaged)?.cols();
-        let member = |number: usize| {
+            let own: Tensors = saved.contents.tensors.iter().filter_map(own).collect();
             let mut parameters = encoder::parameters(&config, &channels, classes, 0);
-            parameters.restore(&encoder(number))?;
+            parameters.restore(&own)?;
             Ok(parameters)
         };
-        let count =
-            (1..).take_while(|number| tensors.contains_key(&format!("encoder.{number}.head.bias"))).count();
-        let members = (1..=count).map(member).collect::<Result<_>>()?;
+        let members = (1..=members).map(member).collect::<Result<_>>()?;
         Ok(FittedLhs { config, tampering, structure, learned_from, seen: None, trust, channels, members })
     }
 }
 
-/// LHS in the list of models.
-pub const KIND: ModelKind = ModelKind {
-    name: "lhs",
-    summary: "latent homophilic structures (AAAI 2024): learns a graph whose neighbours agree, predicts on it",
-    defaults: settings::defaults::<LhsConfig>,
-    build: settings::build::<LhsConfig>,
-    load: |table, tensors| Ok(Box::new(FittedLhs::restore(settings::read(table)?, tensors)?)),
-    search: || {
+impl ModelInfo for Lhs {
+    const NAME: &'static str = "lhs";
+    const SUMMARY: &'static str =
+        "latent homophilic structures (AAAI 2024): learns a graph whose neighbours agree, predicts on it";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         vec![
             ("hidden", SearchSpace::choice([64, 128])),
             ("layers", SearchSpace::choice([1, 2])),
@@ -393,7 +406,5 @@ pub const KIND: ModelKind = ModelKind {
             ("training.learning_rate", SearchSpace::LogUniform(1e-3, 2e-2)),
             ("training.weight_decay", SearchSpace::LogUniform(1e-5, 1e-1)),
         ]
-    },
-    published: &[],
-    knows_nodes: false,
-};
+    }
+}

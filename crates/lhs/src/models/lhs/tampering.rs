@@ -10,13 +10,14 @@
 
 use std::borrow::Cow;
 
-use super::Task;
+use serde::{Deserialize, Serialize};
+
 use super::trust::{PENALTY, class_targets, leave_one_out_accuracy};
 use crate::error::Result;
 use crate::graph::support::{edge_support, supported};
 use crate::graph::{Graph, Labelled};
 use crate::linalg::{LinearMap, Mat, Ridge};
-use crate::training::argmax;
+use crate::training::{Task, argmax};
 
 /// How many standard errors the training nodes must be ahead of the validation nodes.
 const CLEAR: f32 = 4.0;
@@ -24,7 +25,7 @@ const CLEAR: f32 = 4.0;
 const SHARES: [f32; 5] = [0.05, 0.1, 0.15, 0.2, 0.3];
 
 /// What was found.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tampering {
     /// Edges with less support are left out; 0 keeps all.
     pub least_support: f32,
@@ -33,7 +34,7 @@ pub struct Tampering {
 }
 
 /// What the edges tell of training nodes and hide of others.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sign {
     /// Share of the training nodes that are right, each left out, 0..=1.
     pub at_training: f32,
@@ -79,20 +80,8 @@ impl Tampering {
         }
     }
 
-    /// As [`Tampering::from_numbers`] takes it.
-    pub(super) fn to_numbers(self) -> [f32; 3] {
-        let (at_training, at_validation) =
-            self.sign.map_or((0.0, 0.0), |sign| (sign.at_training, sign.at_validation));
-        [self.least_support, at_training, at_validation]
-    }
-
-    pub(super) fn from_numbers([least_support, at_training, at_validation]: [f32; 3]) -> Self {
-        let sign = (at_training > at_validation).then_some(Sign { at_training, at_validation });
-        Tampering { least_support, sign }
-    }
-
     /// What to tell the user, if there is anything.
-    pub fn in_words(&self) -> Option<String> {
+    pub fn diagnosis(&self) -> Option<String> {
         let done = if self.least_support > 0.0 {
             format!("edges with support below {:.2} are left out", self.least_support)
         } else {

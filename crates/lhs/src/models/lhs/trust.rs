@@ -7,7 +7,7 @@
 //! must pay a margin; the latent graph is read unless that costs accuracy.
 //! Cost: eight factorisations with up to a few hundred columns, `O(n_train d²)`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::graph::{Graph, Labelled, normalise};
 use crate::linalg::{LinearMap, Mat, Ridge};
@@ -71,7 +71,7 @@ impl Fixed {
 }
 
 /// Leave-one-out accuracy at the training nodes, 0..=1, for each combination of doors.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trust(pub [f32; COMBINATIONS]);
 
 impl Trust {

@@ -22,15 +22,15 @@ use serde::{Deserialize, Serialize};
 
 use self::graph::{LearnedGraph, Pull, Through, row_sums};
 use super::mlp::layered_parameters;
-use super::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task, settings};
+use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, Widths, settings};
 use crate::autograd::{Adam, Order, Var, gradients};
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, Shrinker, SparseMat, matmul_nt};
 use crate::training::{
-    Checkpoint, EpochRecord, Input, Network, Objective, Parameters, Score, Session, Supervised, Tensors,
-    Trained, TrainingConfig, dropout_before, probabilities,
+    Checkpoint, EpochRecord, Input, MemoKey, Network, Objective, Parameters, Score, Session, Supervised,
+    Task, Tensors, Trained, TrainingConfig, dropout_before, probabilities,
 };
 
 /// Beyond this, dense matrices of all pairs take gigabytes and their decomposition minutes.
@@ -45,7 +45,7 @@ const NAMES: [&str; 4] = ["layer0.weight", "layer0.bias", "layer1.weight", "laye
 /// Settings of Pro-GNN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ProGnnConfig {
+pub struct ProGnn {
     /// Width of the hidden layer, 1 or more.
     pub hidden: usize,
     /// Share of the hidden units dropped while training, 0..1.
@@ -70,9 +70,9 @@ pub struct ProGnnConfig {
     pub training: TrainingConfig,
 }
 
-impl Default for ProGnnConfig {
+impl Default for ProGnn {
     fn default() -> Self {
-        ProGnnConfig {
+        ProGnn {
             hidden: 16,
             dropout: 0.5,
             graph_rate: 0.01,
@@ -96,13 +96,13 @@ impl Default for ProGnnConfig {
 /// Pro-GNN after learning.
 #[derive(Clone, Debug)]
 pub struct FittedProGnn {
-    config: ProGnnConfig,
+    config: ProGnn,
     parameters: Parameters,
     /// `S - A` of the training graph, `[n, n]`.
     difference: Mat,
 }
 
-impl ProGnnConfig {
+impl ProGnn {
     fn parameters(&self, features: usize, classes: usize, seed: u64) -> Parameters {
         layered_parameters(features, self.hidden, classes, 2, seed)
     }
@@ -115,7 +115,9 @@ impl ProGnnConfig {
     }
 }
 
-impl ModelConfig for ProGnnConfig {
+impl Model for ProGnn {
+    type Fitted = FittedProGnn;
+
     fn validate(&self) -> Result<()> {
         settings::at_least_one("hidden", self.hidden)?;
         settings::share_below_one("dropout", self.dropout)?;
@@ -129,14 +131,15 @@ impl ModelConfig for ProGnnConfig {
         self.training.validate("training")
     }
 
-    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
+    fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedProGnn> {
         self.validate()?;
         few_enough(task.graph)?;
         let given = normalise::adjacency(&task.graph.to_undirected());
         let products = match self.smoothness > 0.0 {
-            true => Some(
-                session.shared(|| "pro-gnn, products of features".into(), |_| Ok(products(task.features)))?,
-            ),
+            true => Some(session.shared(
+                || MemoKey::new("pro-gnn, products of features").features(task.features),
+                |_| Ok(products(task.features)),
+            )?),
             false => None,
         };
         let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
@@ -162,7 +165,7 @@ impl ModelConfig for ProGnnConfig {
         let kept = state.best_weights.iter().map(|weight| (**weight).clone());
         parameters.restore(&NAMES.iter().map(|name| name.to_string()).zip(kept).collect())?;
         let difference = changed((*state.best_entries).clone(), &given, |entry, weight| entry - weight);
-        Ok(Box::new(FittedProGnn { config: self.clone(), parameters, difference }))
+        Ok(FittedProGnn { config: self.clone(), parameters, difference })
     }
 }
 
@@ -215,10 +218,21 @@ impl NodeClassifier for FittedProGnn {
         Ok(probabilities(&network, &self.parameters.constants()))
     }
 
-    fn tensors(&self) -> Tensors {
+    fn saved(&self) -> Result<SavedModel> {
         let mut tensors = self.parameters.tensors();
         tensors.insert(DIFFERENCE.into(), self.difference.clone());
-        tensors
+        let widths = Widths { features: self.parameters.shape(0).0, classes: self.parameters.shape(2).1 };
+        SavedModel::new(&self.config, &widths, tensors)
+    }
+}
+
+impl FittedModel for FittedProGnn {
+    fn restore(saved: &SavedModel) -> Result<Self> {
+        let config: ProGnn = saved.settings()?;
+        let Widths { features, classes } = saved.state()?;
+        let mut parameters = config.parameters(features, classes, 0);
+        parameters.restore(&saved.contents.tensors)?;
+        Ok(FittedProGnn { config, parameters, difference: saved.tensor(DIFFERENCE)?.clone() })
     }
 }
 
@@ -244,7 +258,7 @@ impl Propagation {
 }
 
 struct DenseGcn<'a> {
-    config: &'a ProGnnConfig,
+    config: &'a ProGnn,
     input: &'a Input,
     graph: Propagation,
 }
@@ -284,7 +298,7 @@ impl DenseGcn<'_> {
 
 /// Everything that stays the same from epoch to epoch.
 struct Learning<'a> {
-    config: &'a ProGnnConfig,
+    config: &'a ProGnn,
     task: &'a Task<'a>,
     input: Input,
     given: &'a SparseMat,
@@ -307,10 +321,7 @@ impl Learning<'_> {
         }
         state.progress.epochs += 1;
         if !train_loss.is_finite() {
-            return Err(Error::data(
-                format!("training diverged in epoch {epoch}: the loss is {train_loss}"),
-                "lower the learning rate, for example `--set training.learning_rate=0.001`",
-            ));
+            return Err(Error::Diverged { stage: STAGE.into(), epoch, loss: train_loss });
         }
         let (val_loss, val_accuracy) = (score.map(|score| score.loss), score.map(|score| score.accuracy));
         Ok(EpochRecord { stage: STAGE.into(), epoch, train_loss, val_loss, val_accuracy })
@@ -417,22 +428,13 @@ impl State {
     }
 }
 
-/// Pro-GNN in the list of models.
-pub const KIND: ModelKind = ModelKind {
-    name: "pro-gnn",
-    summary: "learns a sparse, low-rank, smooth graph together with a GCN (Jin et al. 2020); small graphs only",
-    defaults: settings::defaults::<ProGnnConfig>,
-    build: settings::build::<ProGnnConfig>,
-    load: |table, tensors| {
-        let config: ProGnnConfig = settings::read(table)?;
-        let missing = || Error::data("the weights are not those of a pro-gnn model", "train again");
-        let difference = tensors.get(DIFFERENCE).ok_or_else(missing)?.clone();
-        let (features, classes) = settings::ends(tensors, 2)?;
-        let mut parameters = config.parameters(features, classes, 0);
-        parameters.restore(tensors)?;
-        Ok(Box::new(FittedProGnn { config, parameters, difference }))
-    },
-    search: || {
+impl ModelInfo for ProGnn {
+    const NAME: &'static str = "pro-gnn";
+    const SUMMARY: &'static str =
+        "learns a sparse, low-rank, smooth graph together with a GCN (Jin et al. 2020); small graphs only";
+    const TRANSDUCTIVE: bool = true;
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search(
             [16, 32, 64],
             [
@@ -442,10 +444,8 @@ pub const KIND: ModelKind = ModelKind {
                 ("network_steps", SearchSpace::choice([1, 2])),
             ],
         )
-    },
-    published: &[],
-    knows_nodes: true,
-};
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -513,9 +513,9 @@ mod tests {
             train: labelled(0..100),
             val: labelled(100..200),
         };
-        let mut config = ProGnnConfig { low_rank: 150.0, low_rank_every: 2, ..ProGnnConfig::default() };
+        let mut config = ProGnn { low_rank: 150.0, low_rank_every: 2, ..ProGnn::default() };
         config.training.epochs = 9;
-        let whole = config.fit(&task, 1, &mut Session::default()).unwrap().tensors();
+        let whole = config.fit_with(&task, 1, &mut Session::default()).unwrap().saved().unwrap();
 
         let (mut store, stop) = (Kept::default(), AtomicBool::new(false));
         let mut stop_late = |record: &EpochRecord| stop.store(record.epoch == 4, Ordering::Relaxed);
@@ -525,16 +525,16 @@ mod tests {
             checkpoints: Some(&mut store),
             ..Session::default()
         };
-        assert!(config.fit(&task, 1, &mut session).is_err(), "it was stopped");
+        assert!(config.fit_with(&task, 1, &mut session).is_err(), "it was stopped");
         let left = store.0.as_ref().map(|checkpoint| checkpoint.tensors["kept"].cols());
         assert_eq!(left, Some(10), "few enough to be looked for near the last ones");
         let mut session = Session { checkpoints: Some(&mut store), ..Session::default() };
-        assert_eq!(config.fit(&task, 1, &mut session).unwrap().tensors(), whole);
+        assert_eq!(config.fit_with(&task, 1, &mut session).unwrap().saved().unwrap(), whole);
     }
 
     #[test]
     fn the_nuclear_norm_acts_as_often_as_asked() {
-        let config = ProGnnConfig { low_rank_every: 4, low_rank: 1.5, ..ProGnnConfig::default() };
+        let config = ProGnn { low_rank_every: 4, low_rank: 1.5, ..ProGnn::default() };
         let found: Vec<f32> = (0..8).map(|epoch| config.pull(epoch).low_rank).collect();
         assert_eq!(found, [0.0, 0.0, 0.0, 6.0, 0.0, 0.0, 0.0, 6.0]);
     }

@@ -4,11 +4,11 @@
 use lhs::error::{Error, Result};
 use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labels, Repairs, Split};
 use lhs::linalg::Mat;
-use lhs::models::{ModelConfig, ModelKind, NodeClassifier, SearchSpace, Task};
-use lhs::training::{Checkpoint, EpochRecord, Session, Tensors};
+use lhs::models::{FittedModel, Model, ModelInfo, ModelKind, NodeClassifier, SavedModel, SearchSpace};
+use lhs::training::{Checkpoint, EpochRecord, Session, Task, Tensors};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use toml::Table;
+use serde::{Deserialize, Serialize};
 
 /// Nodes around the centre of their class, ten splits.
 pub fn dataset() -> Dataset {
@@ -32,50 +32,48 @@ pub fn dataset() -> Dataset {
 
 /// The model as a registry would list it.
 pub fn kind() -> ModelKind {
-    ModelKind {
-        name: "centre",
-        published: &[],
-        knows_nodes: false,
-        summary: "nearest class centre",
-        defaults: || "rate = 0.1\nepochs = 12\n[noise]\nscale = 0.5\n".parse().unwrap(),
-        build: |settings| Ok(Box::new(Centre::read(settings))),
-        load: |_, tensors| match tensors.get("centres") {
-            Some(centres) => Ok(Box::new(FittedCentre { centres: centres.clone() })),
-            None => Err(Error::data("no centres", "")),
-        },
-        search: || {
-            let epochs = [4, 8, 16].map(toml::Value::Integer).to_vec();
-            vec![
-                ("rate", SearchSpace::LogUniform(0.001, 1.0)),
-                ("epochs", SearchSpace::Choice(epochs)),
-                ("noise.scale", SearchSpace::Uniform(0.0, 2.0)),
-            ]
-        },
-    }
+    ModelKind::of::<Centre>()
 }
 
-struct Centre {
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Centre {
     rate: f32,
     epochs: usize,
+    noise: Noise,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Noise {
     scale: f32,
 }
 
-impl Centre {
-    fn read(settings: &Table) -> Self {
-        Centre {
-            rate: settings["rate"].as_float().unwrap() as f32,
-            epochs: settings["epochs"].as_integer().unwrap() as usize,
-            scale: settings["noise"]["scale"].as_float().unwrap() as f32,
-        }
+impl Default for Centre {
+    fn default() -> Self {
+        Centre { rate: 0.1, epochs: 12, noise: Noise { scale: 0.5 } }
     }
 }
 
-impl ModelConfig for Centre {
+impl ModelInfo for Centre {
+    const NAME: &'static str = "centre";
+    const SUMMARY: &'static str = "nearest class centre";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        vec![
+            ("rate", SearchSpace::LogUniform(0.001, 1.0)),
+            ("epochs", SearchSpace::choice([4, 8, 16])),
+            ("noise.scale", SearchSpace::Uniform(0.0, 2.0)),
+        ]
+    }
+}
+
+impl Model for Centre {
+    type Fitted = FittedCentre;
+
     fn validate(&self) -> Result<()> {
         Ok(())
     }
 
-    fn fit(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Box<dyn NodeClassifier>> {
+    fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedCentre> {
         let mut fitted = FittedCentre { centres: Mat::zeros(task.num_classes, task.features.dim()) };
         let mut first = 0;
         if let Some(mut checkpoint) = session.load("classifier")? {
@@ -97,7 +95,7 @@ impl ModelConfig for Centre {
             let stage = "classifier".to_string();
             session.tell(&EpochRecord { stage, epoch, train_loss: loss, val_loss: None, val_accuracy });
         }
-        Ok(Box::new(fitted))
+        Ok(fitted)
     }
 }
 
@@ -109,7 +107,7 @@ impl Centre {
         for (&node, &class) in task.train.nodes.iter().zip(&task.train.classes) {
             let row = fitted.centres.row_mut(class as usize);
             for (column, value) in task.features.row_nonzeros(node as usize) {
-                let error = value + self.scale * rng.random_range(-1.0..1.0f32) - row[column as usize];
+                let error = value + self.noise.scale * rng.random_range(-1.0..1.0f32) - row[column as usize];
                 row[column as usize] += self.rate * error;
                 loss += error * error;
             }
@@ -118,7 +116,7 @@ impl Centre {
     }
 }
 
-struct FittedCentre {
+pub struct FittedCentre {
     centres: Mat,
 }
 
@@ -141,7 +139,19 @@ impl NodeClassifier for FittedCentre {
         Ok(out)
     }
 
+    fn saved(&self) -> Result<SavedModel> {
+        SavedModel::new(&Centre::default(), &(), self.tensors())
+    }
+}
+
+impl FittedCentre {
     fn tensors(&self) -> Tensors {
         Tensors::from([("centres".to_string(), self.centres.clone())])
+    }
+}
+
+impl FittedModel for FittedCentre {
+    fn restore(saved: &SavedModel) -> Result<Self> {
+        Ok(FittedCentre { centres: saved.tensor("centres")?.clone() })
     }
 }
