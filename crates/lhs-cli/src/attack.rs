@@ -7,13 +7,13 @@ use serde::Serialize;
 use toml::Table;
 
 use super::data::target::Target;
-use super::interrupt;
 use super::output::Global;
+use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{attack_settings, load};
-use lhs::attacks::{self, Record, Scene, Watch};
+use lhs::attacks::{self, AttackContext, Record};
 use lhs::error::{Error, Result};
-use lhs::eval::robustness::attack_seed;
-use lhs::eval::settings::leaves;
+use lhs::experiment::attack_seed;
+use lhs::experiment::settings::leaves;
 use lhs::graph::{Dataset, Split};
 
 /// Attack a dataset and write what is left of it
@@ -73,16 +73,12 @@ pub fn run(args: &AttackArgs, global: &Global) -> Result<()> {
     let dataset = load(&args.data, false, global)?;
     let split = split_of(&dataset, args.split).map_err(|error| error.in_file(&args.data))?;
     let seed = attack_seed(global.seed, args.split);
-    let bar = global.progress(0, kind.name);
-    let progress = |done: usize, of: usize| {
-        bar.set_length(of as u64);
-        bar.set_position(done as u64);
-    };
-    let watch = Watch { stop: Some(interrupt::flag()), progress: Some(&progress) };
-    let scene = Scene { watch, ..Scene::new(&dataset, split) };
-    let attacked = attack.perturb(&scene, seed);
-    bar.finish_and_clear();
-    let attacked = attacked.map_err(|error| error.in_file(&args.data))?;
+    let progress = Progress::new(global, Counts::Steps, 0, kind.name);
+    let context = AttackContext { observer: &progress, ..AttackContext::new(&dataset, split) };
+    let attacked = attack.perturb(&context, seed);
+    progress.done();
+    let nothing = || "nothing was kept; the same command begins again".to_string();
+    let attacked = attacked.map_err(|error| how_to_go_on(error, nothing).in_file(&args.data))?;
     let name = dataset.name().to_string();
     let document = Document {
         path: &args.out,

@@ -10,11 +10,11 @@ use super::attack::split_of;
 use super::output::Global;
 use super::selection::load;
 use lhs::error::{Error, Result};
-use lhs::eval::audit::{Audit, AuditConfig, Trained, Version, check_same_nodes, split_of_version};
-use lhs::eval::fingerprint;
-use lhs::eval::run::RunFolder;
+use lhs::experiment::Run;
+use lhs::experiment::fingerprint;
 use lhs::graph::{Dataset, Split};
-use lhs::models::{self, NodeClassifier};
+use lhs::metrics::audit::{Audit, AuditConfig, Trained, Version, check_same_nodes, split_of_version};
+use lhs::models::{NodeClassifier, Registry};
 
 /// What the dataset itself is called beside its other versions.
 const CLEAN: &str = "clean";
@@ -83,10 +83,11 @@ struct Document<'a> {
 pub fn run(args: &AuditArgs, global: &Global) -> Result<()> {
     args.csv.as_deref().map(|folder| check_folder(folder, args.force)).transpose()?;
     let names = names(&args.against)?;
-    let run = args.run.as_deref().map(RunFolder::open).transpose()?;
-    let directed = args.directed || run.as_ref().is_some_and(|run| run.manifest().dataset.directed);
+    let run = args.run.as_deref().map(Run::open).transpose()?;
+    let directed = args.directed || run.as_ref().is_some_and(|run| run.data().directed);
     let clean = load(&args.data, directed, global)?;
-    let number = args.split.or_else(|| run.as_ref()?.manifest().splits.first().copied()).unwrap_or(0);
+    let number =
+        args.split.or_else(|| run.as_ref()?.results().first().map(|record| record.id.split)).unwrap_or(0);
     let model = run.as_ref().map(|run| model_of(run, &clean, args, number)).transpose()?;
     let split = match &run {
         Some(run) => run.split(&clean, number)?,
@@ -103,14 +104,14 @@ pub fn run(args: &AuditArgs, global: &Global) -> Result<()> {
     let others = others.map(|(name, (dataset, split))| Version { name, dataset, split: split.clone() });
     let versions: Vec<Version<'_>> = std::iter::once(first).chain(others).collect();
     let trained = run.as_ref().zip(model.as_deref());
-    let trained = trained.map(|(run, model)| Trained { model, classes: &run.manifest().classes });
+    let trained = trained.map(|(run, model)| Trained { model, classes: &run.data().classes });
     let config = AuditConfig { hops: args.hops.into(), bins: args.bins.into() };
     let audit = global.busy("measuring", || config.run(&versions, trained.as_ref()))?;
     if let Some(folder) = &args.csv {
         audit.write_tables(folder)?;
     }
 
-    let model = run.as_ref().map(|run| run.manifest().model.as_str());
+    let model = run.as_ref().map(|run| run.model_name());
     text::say(&audit, clean.name(), number, model, global);
     let written = args.csv.as_deref().map_or_else(Vec::new, |folder| Audit::tables(folder).to_vec());
     written.iter().for_each(|file| global.say(format_args!("wrote {}", file.display())));
@@ -146,21 +147,20 @@ fn names(paths: &[PathBuf]) -> Result<Vec<String>> {
 
 /// The model that the run trained on a split, after making sure that it was this data.
 fn model_of(
-    run: &RunFolder,
+    run: &Run,
     dataset: &Dataset,
     args: &AuditArgs,
     number: usize,
 ) -> Result<Box<dyn NodeClassifier>> {
-    let manifest = run.manifest();
-    if fingerprint::of_dataset(dataset) != manifest.dataset.sha256 {
+    if fingerprint::of_dataset(dataset) != run.data().sha256 {
         return Err(Error::input(
             &args.data,
             "",
             format!("{} was not trained on this data (its SHA-256 differs)", run.path().display()),
-            format!("give what it was trained on, {}, or train again", manifest.dataset.path.display()),
+            format!("give what it was trained on, {}, or train again", run.data().path.display()),
         ));
     }
-    run.model(models::kind(&manifest.model)?, number)
+    run.model(&Registry::default(), number)
 }
 
 /// A changed version of the data and the parts of it that are measured.

@@ -9,9 +9,10 @@ use super::selection::{DataSelection, Selected};
 use lhs::cluster::links::{LinkScores, Links, links};
 use lhs::cluster::{By, Fit, Method, cluster, fit};
 use lhs::error::Result;
-use lhs::eval::experiment::split_seed;
-use lhs::eval::splits::NumberedSplit;
-use lhs::eval::{metrics, parallel};
+use lhs::experiment::parallel;
+use lhs::experiment::split_seed;
+use lhs::experiment::splits::NumberedSplit;
+use lhs::metrics::statistics as metrics;
 use lhs::training::Session;
 
 /// Cluster the nodes, and hold the clusters against the classes
@@ -144,7 +145,7 @@ fn over_splits<T: Send>(
     let bar = global.progress(selected.splits.len() as u64, what);
     let results = parallel::map(selected.splits.len(), global.num_threads()?, |cell| {
         let numbered = &selected.splits[cell];
-        let mut session = Session { stop: Some(interrupt::flag()), ..Session::default() };
+        let mut session = Session::watched_by(interrupt::flag());
         let result = work(numbered, split_seed(global.seed, numbered.number), &mut session);
         bar.inc(1);
         result

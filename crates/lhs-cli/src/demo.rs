@@ -4,21 +4,21 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::interrupt;
 use super::output::Global;
-use lhs::attacks::{self, Attack, Scene, Watch};
+use super::progress::{Counts, Progress, how_to_go_on};
+use lhs::attacks::{Attack, AttackContext};
 use lhs::error::{Error, Result};
-use lhs::eval::experiment::split_seed;
-use lhs::eval::metrics::predicted_classes;
-use lhs::eval::robustness::{Robustness, Victim, When, attack_seed};
-use lhs::eval::structure::{Description, describe, export};
-use lhs::eval::{parallel, run};
-use lhs::graph::Dataset;
+use lhs::experiment::table::AccuracyTable;
+use lhs::experiment::{
+    AttackAxis, Data, IfPresent, Manifest, OnError, Plan, Runner, Store, Suite, attack_seed, free_name,
+};
 use lhs::graph::synth::SynthConfig;
+use lhs::graph::{Dataset, Split};
 use lhs::io::export::ExportFormat;
 use lhs::io::npz;
-use lhs::models::{self, ModelKind};
-use lhs::training::{EpochRecord, Session, Task};
+use lhs::metrics::description::{Description, describe, export};
+use lhs::metrics::predicted_classes;
+use lhs::models::{self, NodeClassifier, Registry};
 
 /// The models that are shown, in this order; the last learns a structure.
 const SHOWN: [&str; 3] = ["mlp", "gcn", "lhs"];
@@ -70,121 +70,109 @@ pub fn run(args: &DemoArgs, global: &Global) -> Result<()> {
         ..SynthConfig::default()
     };
     let dataset = config.generate(global.seed)?;
+    let (nodes, edges, classes) = (dataset.num_nodes(), dataset.graph().num_edges(), dataset.num_classes());
     global.say(format_args!(
-        "A made-up graph: {} nodes, {} edges, {} classes; {:.0} % of the edges join nodes of one class.",
-        dataset.num_nodes(),
-        dataset.graph().num_edges(),
-        dataset.num_classes(),
+        "A made-up graph: {nodes} nodes, {edges} edges, {classes} classes; {:.0} % of the edges join nodes of one class.",
         100.0 * args.homophily
     ));
-    let attack = attacks::kind("injected")?;
-    let attack = [(attack.build)(&(attack.defaults)())?];
     global.say(format_args!(
         "Test accuracy in percent over {SPLITS} random splits, then again after an attacker has about doubled\n\
          the edges of every test node with edges to other classes:"
     ));
+    let folder = args.out.clone().unwrap_or_else(|| free_name(Path::new("runs"), "demo"));
+    let suite = suite(global.seed);
+    let plan = Plan::on(&suite, vec![Data::new(dataset)?], &Registry::default())?;
+    let manifest = Manifest::new("demo", &suite, &plan).keeping_models();
+    let store = Store::open(&folder, &manifest, IfPresent::Resume)?;
+    let models = measure(&suite, &plan, &store, global)?;
     global.say("        clean  attacked");
-    let progress = global.progress((SHOWN.len() * SPLITS) as u64, "training");
-    let mut figures = Vec::new();
-    let mut learned = Vec::new();
-    for name in SHOWN {
-        let kind = models::kind(name)?;
-        let victims = train(kind, &dataset, global, &|| progress.inc(1))?;
-        let found = score(&dataset, &victims, &attack, global)?;
-        progress.suspend(|| {
-            global.say(format_args!("  {name:4} {:6.2}    {:6.2}   {}", found.0, found.1, kind.summary));
-        });
-        figures.push(ModelFigures { model: kind.name, clean: found.0, attacked: found.1 });
-        learned = victims;
+    for ModelFigures { model, clean, attacked } in &models {
+        let summary = models::kind(model)?.summary;
+        global.say(format_args!("  {model:4} {clean:6.2}    {attacked:6.2}   {summary}"));
     }
-    progress.finish_and_clear();
-    let folder = args.out.clone().unwrap_or_else(|| run::free_name(Path::new("runs"), "demo"));
-    let (graphs, written) = keep(&dataset, &learned[0], attack[0].as_ref(), &folder, global)?;
+    let last = plan.jobs.iter().find(|job| job.method.method.name() == SHOWN[SHOWN.len() - 1]);
+    let job = last.ok_or_else(|| Error::data("no model was trained", ""))?;
+    let model = models::load(store.model_folder(&job.cells[0].id).join("model.lhs"))?;
+    let learned = Learned { model, split: &job.split.split, number: job.split.number };
+    let dataset = &plan.data[0].dataset;
+    let (graphs, written) = keep(dataset, &learned, plan.attacks[0].attack.as_ref(), &folder, global)?;
     say_graphs(&graphs, global);
-    for remark in learned[0].model.diagnostics() {
+    for remark in learned.model.diagnostics() {
         global.say(format_args!("  {remark}"));
     }
     for file in &written {
         global.say(format_args!("wrote {}", file.display()));
     }
     global.say("Next: `lhs data inspect YOUR_DATA`, then `lhs train YOUR_DATA`.");
-    global.document(&Document {
-        nodes: dataset.num_nodes(),
-        edges: dataset.graph().num_edges(),
-        classes: dataset.num_classes(),
-        models: figures,
-        graphs,
-        written,
-    });
+    global.document(&Document { nodes, edges, classes, models, graphs, written });
     Ok(())
 }
 
-/// The model trained on each split, with its default settings.
-fn train(
-    kind: &ModelKind,
-    dataset: &Dataset,
-    global: &Global,
-    done: &(dyn Fn() + Sync),
-) -> Result<Vec<Victim>> {
-    let config = (kind.build)(&(kind.defaults)())?;
-    parallel::map(dataset.splits().len(), global.num_threads()?, |number| {
-        let split = &dataset.splits()[number];
-        let task = Task::new(dataset, split)?;
-        let mut quiet = |_: &EpochRecord| {};
-        let mut session =
-            Session { stop: Some(interrupt::flag()), on_epoch: Some(&mut quiet), ..Session::default() };
-        let model = config.fit_with(&task, split_seed(global.seed, number), &mut session).map_err(
-            |error| match error {
-                Error::Interrupted { .. } => Error::Interrupted { remedy: "the demo keeps nothing".into() },
-                other => other,
-            },
-        )?;
-        done();
-        Ok(Victim { number, split: split.clone(), model })
-    })
+/// Three models with their defaults, on clean and on attacked data.
+fn suite(seed: u64) -> Suite {
+    Suite {
+        title: "A made-up graph, before and after an attack".into(),
+        datasets: vec!["made-up".into()],
+        models: SHOWN.map(String::from).to_vec(),
+        seeds: vec![seed],
+        found_settings: false,
+        attacks: vec![AttackAxis {
+            name: "injected".into(),
+            rates: vec![1.0],
+            poisoning: false,
+            repeats: 1,
+            settings: Default::default(),
+        }],
+        ..Suite::default()
+    }
 }
 
-/// Mean test accuracy before and after the attack, in percent.
-fn score(
-    dataset: &Dataset,
-    victims: &[Victim],
-    attack: &[Box<dyn Attack>; 1],
-    global: &Global,
-) -> Result<(f64, f64)> {
-    let outcome = Robustness {
-        dataset,
-        classes: dataset.labels().names(),
-        victims,
-        when: When::AfterTraining,
-        attacks: attack,
-        repeats: 1,
-        seed: global.seed,
-        threads: global.num_threads()?,
-        watch: Watch::default(),
-        finished: &|_| {},
-    }
-    .run()?;
-    Ok((outcome.clean_test_accuracy_mean, outcome.rates[0].test_accuracy_mean))
+/// Trains, attacks and scores.
+fn measure(suite: &Suite, plan: &Plan, store: &Store, global: &Global) -> Result<Vec<ModelFigures>> {
+    let progress = Progress::new(global, Counts::Cells, plan.cells().count(), "training");
+    let outcome = Runner::new(plan)
+        .store(store)
+        .keep_models()
+        .threads(global.num_threads()?)
+        .observer(&progress)
+        .on_error(OnError::Stop)
+        .run();
+    progress.done();
+    let kept = || format!("the same command with --out {} goes on", store.folder().display());
+    let records = outcome.map_err(|error| how_to_go_on(error, kept))?.records;
+    let table = AccuracyTable::new(suite, &records);
+    let mean = |line: usize, column: usize| table.entry(line, column).mean().unwrap_or(0.0);
+    let figures = SHOWN.iter().enumerate();
+    Ok(figures
+        .map(|(column, &model)| ModelFigures { model, clean: mean(0, column), attacked: mean(1, column) })
+        .collect())
+}
+
+/// A model, and the split that it was trained on.
+struct Learned<'a> {
+    model: Box<dyn NodeClassifier>,
+    split: &'a Split,
+    number: usize,
 }
 
 /// Writes the graphs, and compares them, of one split.
 fn keep(
     dataset: &Dataset,
-    learned: &Victim,
+    learned: &Learned<'_>,
     attack: &dyn Attack,
     folder: &Path,
     global: &Global,
 ) -> Result<(Vec<Description>, Vec<PathBuf>)> {
     std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
     let seed = attack_seed(global.seed, learned.number);
-    let attacked = attack.perturb(&Scene::new(dataset, &learned.split), seed)?.dataset;
+    let attacked = attack.perturb(&AttackContext::new(dataset, learned.split), seed)?.dataset;
     let mut graphs = Vec::new();
     let mut exported = None;
     for (name, graph) in [("clean", dataset.graph()), ("attacked", attacked.graph())] {
-        graphs.push(describe(&format!("given, {name}"), graph, dataset, &learned.split));
+        graphs.push(describe(&format!("given, {name}"), graph, dataset, learned.split));
         if let Some(structure) = learned.model.structure(graph, dataset.features())? {
             let latent = structure.latent().clone();
-            graphs.push(describe(&format!("latent, {name}"), &latent, dataset, &learned.split));
+            graphs.push(describe(&format!("latent, {name}"), &latent, dataset, learned.split));
             exported.get_or_insert(latent);
         }
     }
@@ -194,7 +182,7 @@ fn keep(
     if let Some(latent) = exported {
         let predicted = predicted_classes(&learned.model.predict(dataset.graph(), dataset.features())?);
         let file = folder.join("latent.gexf");
-        export(dataset, &latent, &learned.split, dataset.labels().names(), &predicted)
+        export(dataset, &latent, learned.split, dataset.labels().names(), &predicted)
             .write(&file, ExportFormat::Gexf)?;
         written.push(file);
     }

@@ -10,12 +10,11 @@ use serde_json::{Map, Value, json};
 use super::output::Global;
 use super::selection::load;
 use lhs::error::{Error, Result};
-use lhs::eval::metrics::{mean, std};
-use lhs::eval::predictions::Predictions;
-use lhs::eval::run::RunFolder;
-use lhs::eval::{fingerprint, parallel};
+use lhs::experiment::{Run, fingerprint, parallel};
 use lhs::graph::Dataset;
-use lhs::models::{self, ModelKind};
+use lhs::metrics::Predictions;
+use lhs::metrics::statistics::{mean, std};
+use lhs::models::Registry;
 
 /// Score the models of a run again
 #[derive(Debug, clap::Args)]
@@ -26,6 +25,7 @@ Examples:
   lhs evaluate runs/cora-gcn --attack injected --rate 0.5,1,2 --repeats 5
   lhs evaluate runs/cora-gcn --attack dice --rate 0.05,0.25 --poisoning
 
+What an attack leaves is kept in the run, so that the same command goes on where it was stopped.
 `lhs attack --help` lists the attacks and their settings.")]
 pub struct EvaluateArgs {
     /// The run folder that `lhs train` made
@@ -42,7 +42,7 @@ pub struct EvaluateArgs {
 
 /// The scores of one split, in percent.
 #[derive(Serialize)]
-struct Scores {
+struct SplitScores {
     split: usize,
     train_accuracy: Option<f64>,
     val_accuracy: Option<f64>,
@@ -54,28 +54,27 @@ struct Scores {
 
 /// Runs the command.
 pub fn run(args: &EvaluateArgs, global: &Global) -> Result<()> {
-    let run = RunFolder::open(&args.run)?;
-    let kind = models::kind(&run.manifest().model)?;
+    let run = Run::open(&args.run)?;
     if let Some(attack) = &args.attack {
-        return attacked::run(attack, &args.attacked, &run, kind, global);
+        return attacked::run(attack, &args.attacked, &run, global);
     }
     let dataset = match &args.data {
-        Some(named) => load(named, run.manifest().dataset.directed, global)?,
+        Some(named) => load(named, run.data().directed, global)?,
         None => {
-            let path = run.manifest().dataset.path.display();
+            let path = run.data().path.display();
             own_data(&run, &format!("to score on it all the same: --data {path}"), global)?
         }
     };
     let splits = finished_splits(&run, global)?;
     let scores =
-        parallel::map(splits.len(), global.num_threads()?, |cell| score(&run, kind, &dataset, splits[cell]))?;
+        parallel::map(splits.len(), global.num_threads()?, |place| score(&run, &dataset, splits[place]))?;
     report(&run, &dataset, &scores, global);
     Ok(())
 }
 
 /// The splits that there is a model for.
-fn finished_splits(run: &RunFolder, global: &Global) -> Result<Vec<usize>> {
-    let splits: Vec<usize> = run.results()?.iter().map(|result| result.split).collect();
+fn finished_splits(run: &Run, global: &Global) -> Result<Vec<usize>> {
+    let splits: Vec<usize> = run.results().iter().map(|record| record.id.split).collect();
     if splits.is_empty() {
         return Err(Error::input(
             run.path(),
@@ -84,19 +83,16 @@ fn finished_splits(run: &RunFolder, global: &Global) -> Result<Vec<usize>> {
             "finish it with `lhs train … --resume`",
         ));
     }
-    if splits.len() < run.manifest().splits.len() {
-        global.note(format_args!(
-            "warning: {} of {} splits are finished",
-            splits.len(),
-            run.manifest().splits.len()
-        ));
+    let wanted = run.manifest().suite.num_splits;
+    if splits.len() < wanted {
+        global.note(format_args!("warning: {} of {wanted} splits are finished", splits.len()));
     }
     Ok(splits)
 }
 
 /// The data that the run was trained on, which must be what it was; `remedy` is for when it is not.
-pub(super) fn own_data(run: &RunFolder, remedy: &str, global: &Global) -> Result<Dataset> {
-    let record = &run.manifest().dataset;
+pub(super) fn own_data(run: &Run, remedy: &str, global: &Global) -> Result<Dataset> {
+    let record = run.data();
     let dataset = load(&record.path, record.directed, global)?;
     if fingerprint::of_dataset(&dataset) == record.sha256 {
         return Ok(dataset);
@@ -109,15 +105,16 @@ pub(super) fn own_data(run: &RunFolder, remedy: &str, global: &Global) -> Result
     ))
 }
 
-fn score(run: &RunFolder, kind: &ModelKind, dataset: &Dataset, number: usize) -> Result<Scores> {
+fn score(run: &Run, dataset: &Dataset, number: usize) -> Result<SplitScores> {
     let split = run.split(dataset, number)?;
-    let probabilities = run.model(kind, number)?.predict(dataset.graph(), dataset.features())?;
-    let predictions = Predictions::new(dataset, &run.manifest().classes, probabilities)?;
+    let model = run.model(&Registry::default(), number)?;
+    let probabilities = model.predict(dataset.graph(), dataset.features())?;
+    let predictions = Predictions::new(dataset, &run.data().classes, probabilities)?;
     let confusion = |part: &[u32]| predictions.confusion(part.iter().copied());
     let percent = |share: Option<f64>| share.map(|share| 100.0 * share);
     let test = confusion(&split.test);
     let per_class = predictions.classes().iter().cloned().zip(test.accuracy_per_class());
-    Ok(Scores {
+    Ok(SplitScores {
         split: number,
         train_accuracy: percent(confusion(&split.train).accuracy()),
         val_accuracy: percent(confusion(&split.val).accuracy()),
@@ -127,15 +124,15 @@ fn score(run: &RunFolder, kind: &ModelKind, dataset: &Dataset, number: usize) ->
     })
 }
 
-fn report(run: &RunFolder, dataset: &Dataset, scores: &[Scores], global: &Global) {
-    let column = |of: fn(&Scores) -> Option<f64>| scores.iter().filter_map(of).collect::<Vec<f64>>();
+fn report(run: &Run, dataset: &Dataset, scores: &[SplitScores], global: &Global) {
+    let column = |of: fn(&SplitScores) -> Option<f64>| scores.iter().filter_map(of).collect::<Vec<f64>>();
     let (train, val) = (column(|s| s.train_accuracy), column(|s| s.val_accuracy));
     let (test, f1) = (column(|s| s.test_accuracy), column(|s| s.test_macro_f1));
     let classes = class_means(scores);
     // Data without labels has no scores: null, not zero.
     let over = |of: fn(&[f64]) -> f64, values: &[f64]| (!values.is_empty()).then(|| of(values));
 
-    global.say(format_args!("{} on {}; accuracy in percent", run.manifest().model, dataset.name()));
+    global.say(format_args!("{} on {}; accuracy in percent", run.model_name(), dataset.name()));
     global.say("split    train      val     test  macro-F1");
     let show = |value: Option<f64>| value.map_or_else(|| "-".to_string(), |value| format!("{value:.2}"));
     for s in scores {
@@ -157,7 +154,7 @@ fn report(run: &RunFolder, dataset: &Dataset, scores: &[Scores], global: &Global
     global.document(&json!({
         "run": run.path(),
         "dataset": dataset.name(),
-        "model": run.manifest().model,
+        "model": run.model_name(),
         "splits": scores.len(),
         "train_accuracy_mean": over(mean, &train),
         "val_accuracy_mean": over(mean, &val),
@@ -171,7 +168,7 @@ fn report(run: &RunFolder, dataset: &Dataset, scores: &[Scores], global: &Global
 }
 
 /// Mean accuracy of each class over the splits in which it has test nodes.
-fn class_means(scores: &[Scores]) -> Map<String, Value> {
+fn class_means(scores: &[SplitScores]) -> Map<String, Value> {
     let names = scores.first().map(|scores| scores.test_accuracy_per_class.keys()).into_iter().flatten();
     let mean_of = |class: &String| {
         let values: Vec<f64> =

@@ -13,6 +13,7 @@ mod interrupt;
 mod models;
 mod output;
 mod predict;
+mod progress;
 mod report;
 mod selection;
 mod structure;

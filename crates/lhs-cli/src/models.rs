@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::output::Global;
 use super::selection::DEFAULT_MODEL;
 use lhs::error::Result;
-use lhs::eval::settings::{defaults, leaves};
+use lhs::experiment::settings::{defaults, leaves};
 use lhs::models::{ModelKind, SearchSpace, kind, kinds};
 
 /// List the models, or the settings of one

@@ -8,10 +8,10 @@ use serde_json::json;
 use super::output::Global;
 use super::selection::load;
 use lhs::error::{Error, Result};
-use lhs::eval::predictions::Predictions;
-use lhs::eval::run::RunFolder;
+use lhs::experiment::{CellRecord, Run};
 use lhs::io::atomic;
-use lhs::models;
+use lhs::metrics::Predictions;
+use lhs::models::Registry;
 
 /// Predict classes with a trained model
 #[derive(Debug, clap::Args)]
@@ -31,14 +31,13 @@ pub struct PredictArgs {
 
 /// Runs the command.
 pub fn run(args: &PredictArgs, global: &Global) -> Result<()> {
-    let run = RunFolder::open(&args.run)?;
-    let kind = models::kind(&run.manifest().model)?;
+    let run = Run::open(&args.run)?;
     let split = args.split.map_or_else(|| best_split(&run, global), Ok)?;
-    let model = run.model(kind, split)?;
-    let dataset = load(&args.data, run.manifest().dataset.directed, global)?;
+    let model = run.model(&Registry::default(), split)?;
+    let dataset = load(&args.data, run.data().directed, global)?;
     let probabilities =
         model.predict(dataset.graph(), dataset.features()).map_err(|error| error.in_file(&args.data))?;
-    let predictions = Predictions::new(&dataset, &run.manifest().classes, probabilities)?;
+    let predictions = Predictions::new(&dataset, &run.data().classes, probabilities)?;
     for class in predictions.unknown_classes() {
         global.note(format_args!(
             "warning: class {class} is not one that the model knows; its nodes count as wrong"
@@ -55,7 +54,7 @@ pub fn run(args: &PredictArgs, global: &Global) -> Result<()> {
         predictions.class_sizes().into_iter().map(|(class, size)| (class.to_string(), json!(size))).collect();
     global.document(&json!({
         "run": args.run,
-        "model": kind.name,
+        "model": run.model_name(),
         "split": split,
         "dataset": dataset.name(),
         "nodes": dataset.num_nodes(),
@@ -82,11 +81,11 @@ fn write(predictions: &Predictions<'_>, out: Option<&Path>, global: &Global) -> 
 }
 
 /// The finished split with the highest validation accuracy; of equals, the first.
-pub(super) fn best_split(run: &RunFolder, global: &Global) -> Result<usize> {
-    let results = run.results()?;
-    let best = results
-        .iter()
-        .reduce(|best, r| if r.scores.val_accuracy > best.scores.val_accuracy { r } else { best });
+pub(super) fn best_split(run: &Run, global: &Global) -> Result<usize> {
+    let results = run.results();
+    let accuracy =
+        |record: &CellRecord| record.result.as_ref().map_or(0.0, |measured| measured.scores.val_accuracy);
+    let best = results.iter().reduce(|best, r| if accuracy(r) > accuracy(best) { r } else { best });
     let best = best.ok_or_else(|| {
         Error::input(
             run.path(),
@@ -96,11 +95,11 @@ pub(super) fn best_split(run: &RunFolder, global: &Global) -> Result<usize> {
         )
     })?;
     if results.len() > 1 {
-        let accuracy = best.scores.val_accuracy;
+        let accuracy = accuracy(best);
         global.note(format_args!(
             "note: split {}, the best at its validation nodes ({accuracy:.2} %)",
-            best.split
+            best.id.split
         ));
     }
-    Ok(best.split)
+    Ok(best.id.split)
 }

@@ -9,10 +9,10 @@ use super::evaluate::own_data;
 use super::output::{self, Global};
 use super::predict::best_split;
 use lhs::error::{Error, Result};
-use lhs::eval::run::RunFolder;
+use lhs::experiment::Run;
 use lhs::io::atomic;
-use lhs::models;
-use lhs::report::{Looked, Report, RunView, SuiteResults};
+use lhs::models::Registry;
+use lhs::report::{Report, RunView, RunViewInput, SuiteResults};
 
 /// Show results: a page that opens offline, or tables
 ///
@@ -62,12 +62,12 @@ pub fn run(args: &ReportArgs, global: &Global) -> Result<()> {
     }
     let mut report = Report::default();
     for folder in &args.folders {
-        if folder.join("bench.json").exists() {
-            report.add(SuiteResults::read(folder)?)?;
-        } else if args.format == Format::Html && RunFolder::open(folder).is_ok() {
-            report.runs.push(global.busy("looking", || view(folder, args.split, global))?);
-        } else {
-            return Err(not_results(folder, args.format));
+        match (Run::open(folder), args.format) {
+            (Ok(run), Format::Html) => {
+                report.runs.push(global.busy("looking", || view(&run, args.split, global))?)
+            }
+            (Ok(_), _) => return Err(no_tables(folder)),
+            (Err(_), _) => report.add(SuiteResults::read(folder)?)?,
         }
     }
     if args.format == Format::Html {
@@ -96,29 +96,20 @@ fn write(report: &Report, out: &Path, global: &Global) -> Result<()> {
     Ok(())
 }
 
-fn view(folder: &Path, split: Option<usize>, global: &Global) -> Result<RunView> {
-    let run = RunFolder::open(folder)?;
-    let kind = models::kind(&run.manifest().model)?;
-    let number = split.map_or_else(|| best_split(&run, global), Ok)?;
-    let dataset = own_data(&run, "a page shows the data that was learned from: train again", global)?;
-    RunView::new(Looked {
+fn view(run: &Run, split: Option<usize>, global: &Global) -> Result<RunView> {
+    let number = split.map_or_else(|| best_split(run, global), Ok)?;
+    let dataset = own_data(run, "a page shows the data that was learned from: train again", global)?;
+    RunView::new(RunViewInput {
         dataset: &dataset,
         split: (&run.split(&dataset, number)?, number),
-        model: run.model(kind, number)?.as_ref(),
-        name: kind.name,
-        classes: &run.manifest().classes,
+        model: run.model(&Registry::default(), number)?.as_ref(),
+        name: run.model_name(),
+        classes: &run.data().classes,
         curve: &run.curve(number)?,
-        results: run.results()?,
+        results: run.results().into_iter().cloned().collect(),
     })
 }
 
-fn not_results(folder: &Path, format: Format) -> Error {
-    let (problem, remedy) = if !folder.exists() {
-        ("there is no such folder", "give a folder that `lhs bench` or `lhs train` made")
-    } else if format != Format::Html && RunFolder::open(folder).is_ok() {
-        ("a training run has no tables to print", "make a page of it: leave out --format")
-    } else {
-        ("there are no results in it", "give a folder that `lhs bench` or `lhs train` made")
-    };
-    Error::input(folder, "", problem, remedy)
+fn no_tables(folder: &Path) -> Error {
+    Error::input(folder, "", "a training run has no tables to print", "make a page of it: leave out --format")
 }

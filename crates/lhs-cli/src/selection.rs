@@ -7,9 +7,9 @@ use toml::Table;
 use super::output::Global;
 use lhs::attacks::AttackKind;
 use lhs::error::{Error, Result};
-use lhs::eval::settings::{self, Layer};
-use lhs::eval::shipped::{self, Search};
-use lhs::eval::splits::{NumberedSplit, SplitSpec};
+use lhs::experiment::found_settings::{self, Search};
+use lhs::experiment::settings::{self, Layer};
+use lhs::experiment::splits::{NumberedSplit, SplitSpec};
 use lhs::graph::Dataset;
 use lhs::io::{self, LoadOptions};
 use lhs::models::{self, ModelKind};
@@ -47,7 +47,7 @@ impl DataSelection {
     /// Loads the data and takes the splits from it.
     pub fn load(&self, global: &Global) -> Result<Selected> {
         let dataset = load(&self.data, self.directed, global)?;
-        let spec = self.split.unwrap_or_else(|| SplitSpec::default_for(&dataset));
+        let spec = self.split.clone().unwrap_or_else(|| SplitSpec::default_for(&dataset));
         let random = matches!(spec, SplitSpec::Random(_));
         if self.split.is_none() && random {
             global.note(format_args!("note: the data has no splits; using --split {spec}"));
@@ -113,7 +113,7 @@ impl ModelSelection {
     pub fn settings(&self, kind: &ModelKind, dataset: &str, global: &Global) -> Result<Table> {
         let mut layers = Vec::new();
         if !self.no_config
-            && let Some((layer, file)) = shipped::layer(dataset, kind, Search::Widest)?
+            && let Some((layer, file)) = found_settings::layer(dataset, kind, Search::Widest)?
         {
             global.note(format_args!("note: settings from {}", file.display()));
             layers.push(layer);

@@ -9,12 +9,12 @@ use super::output::Global;
 use super::predict::best_split;
 use super::selection::load;
 use lhs::error::{Error, Result};
-use lhs::eval::metrics::predicted_classes;
-use lhs::eval::run::RunFolder;
-use lhs::eval::structure::{Description, Neighbour, describe, export, neighbourhood};
+use lhs::experiment::Run;
 use lhs::graph::Dataset;
 use lhs::io::export::ExportFormat;
-use lhs::models;
+use lhs::metrics::description::{Description, Neighbour, describe, export, neighbourhood};
+use lhs::metrics::predicted_classes;
+use lhs::models::Registry;
 
 /// At most so many neighbours of a node are printed.
 const SHOWN: usize = 20;
@@ -52,19 +52,23 @@ pub struct StructureArgs {
 /// Runs the command.
 pub fn run(args: &StructureArgs, global: &Global) -> Result<()> {
     let targets = targets(args)?;
-    let run = RunFolder::open(&args.run)?;
-    let kind = models::kind(&run.manifest().model)?;
+    let run = Run::open(&args.run)?;
     let number = args.split.map_or_else(|| best_split(&run, global), Ok)?;
-    let model = run.model(kind, number)?;
+    let model = run.model(&Registry::default(), number)?;
     let dataset = match &args.data {
-        Some(named) => load(named, run.manifest().dataset.directed, global)?,
+        Some(named) => load(named, run.data().directed, global)?,
         None => own_data(&run, "to look at it all the same: --data", global)?,
     };
     let node = args.node.as_deref().map(|id| find(&dataset, id)).transpose()?;
     let split = run.split(&dataset, number)?;
     let (graph, features) = (dataset.graph(), dataset.features());
     let structure = global.busy("inducing", || model.structure(graph, features))?.ok_or_else(|| {
-        Error::input(&args.run, "", format!("{} learns no structure", kind.name), "train with --model lhs")
+        Error::input(
+            &args.run,
+            "",
+            format!("{} learns no structure", run.model_name()),
+            "train with --model lhs",
+        )
     })?;
     let last = structure.rounds.len() - 1;
     let round = args.round.unwrap_or(last);
@@ -88,7 +92,7 @@ pub fn run(args: &StructureArgs, global: &Global) -> Result<()> {
     });
     if !targets.is_empty() {
         let predicted = predicted_classes(&model.predict(graph, features)?);
-        let export = export(&dataset, latent, &split, &run.manifest().classes, &predicted);
+        let export = export(&dataset, latent, &split, &run.data().classes, &predicted);
         for (path, format) in &targets {
             export.write(path, *format)?;
             global.say(format_args!("wrote {}", path.display()));

@@ -1,20 +1,23 @@
 //! `lhs train`: a model on some splits of a dataset, kept in a run folder.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use indicatif::ProgressBar;
 use serde::Serialize;
 use toml::Table;
 
-use super::interrupt;
 use super::output::Global;
+use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{DataSelection, ModelSelection, Selected};
 use lhs::error::{Error, Result};
-use lhs::eval::experiment::{Experiment, Outcome, SplitResult, Watch};
-use lhs::eval::run::{self, DataRecord, FORMAT, IfPresent, Manifest, RunFolder};
-use lhs::eval::{fingerprint, metrics, shipped};
-use lhs::models::ModelKind;
-use lhs::training::EpochRecord;
+use lhs::experiment::found_settings::slug;
+use lhs::experiment::{
+    CellRecord, Data, IfPresent, Manifest, OnError, Plan, Runner, Store, Suite, free_name, last_name, memory,
+    write_settings,
+};
+use lhs::metrics::Scores;
+use lhs::metrics::statistics::{mean, std};
+use lhs::models::{ModelKind, Registry};
 
 /// Train a model and measure it
 #[derive(Debug, clap::Args)]
@@ -39,38 +42,65 @@ pub struct TrainArgs {
 
 /// Runs the command.
 pub fn run(args: &TrainArgs, global: &Global) -> Result<()> {
+    let started = Instant::now();
     let kind = args.model.kind()?;
     args.model.own_layers(kind)?;
-    let selected = args.data.load(global)?;
-    let settings = args.model.settings(kind, selected.dataset.name(), global)?;
-    (kind.build)(&settings)?;
-    let run = if args.no_save { None } else { Some(folder(args, kind, &selected, &settings, global)?) };
-    let progress = Progress { bar: global.progress(selected.splits.len() as u64, kind.name) };
-    let outcome = Experiment {
-        dataset: &selected.dataset,
-        kind,
-        settings: &settings,
-        splits: &selected.splits,
-        seed: global.seed,
-        threads: global.num_threads()?,
-        stop: Some(interrupt::flag()),
-        run: run.as_ref(),
-        watch: &progress,
+    let Selected { dataset, spec, splits } = args.data.load(global)?;
+    let settings = args.model.settings(kind, dataset.name(), global)?;
+    let name = dataset.name().to_string();
+    let suite = Suite {
+        title: format!("{} on {name}", kind.name),
+        datasets: vec![args.data.data.display().to_string()],
+        models: vec![kind.name.into()],
+        directed: args.data.directed,
+        splits: Some(spec),
+        num_splits: splits.len(),
+        seeds: vec![global.seed],
+        found_settings: false,
+        settings: [(kind.name.to_string(), settings.clone())].into(),
+        ..Suite::default()
+    };
+    let data = Data::read_from(&args.data.data, dataset)?;
+    let plan = Plan::on(&suite, vec![data], &Registry::default())?;
+    let store =
+        if args.no_save { None } else { Some(open(args, kind, &name, &suite, &plan, &settings, global)?) };
+    let progress = Progress::new(global, Counts::Cells, splits.len(), kind.name);
+    let mut runner =
+        Runner::new(&plan).threads(global.num_threads()?).observer(&progress).on_error(OnError::Stop);
+    if let Some(store) = &store {
+        runner = runner.store(store).keep_models();
     }
-    .run();
-    progress.bar.finish_and_clear();
-    report(&outcome.map_err(|error| how_to_go_on(error, run.as_ref()))?, run.as_ref(), &settings, global);
+    let outcome = runner.run();
+    progress.done();
+    let records = outcome.map_err(|error| how_to_go_on(error, || kept_in(store.as_ref())))?.records;
+    let folder = store.as_ref().map(Store::folder);
+    report(
+        &Trained { model: kind.name, dataset: &name, folder, settings: &settings, records, started },
+        global,
+    );
     Ok(())
 }
 
-fn folder(
+fn kept_in(store: Option<&Store>) -> String {
+    match store {
+        None => "nothing was kept, because of --no-save".into(),
+        Some(store) => format!(
+            "saved in {}; the same command with --resume goes on from there",
+            store.folder().display()
+        ),
+    }
+}
+
+fn open(
     args: &TrainArgs,
     kind: &ModelKind,
-    selected: &Selected,
+    dataset: &str,
+    suite: &Suite,
+    plan: &Plan,
     settings: &Table,
     global: &Global,
-) -> Result<RunFolder> {
-    let path = args.out.clone().unwrap_or_else(|| default_path(selected.dataset.name(), kind.name, args));
+) -> Result<Store> {
+    let path = args.out.clone().unwrap_or_else(|| default_path(dataset, kind.name, args));
     let if_present = match (args.resume, args.force) {
         (true, _) => IfPresent::Resume,
         (_, true) => IfPresent::Replace,
@@ -79,120 +109,127 @@ fn folder(
     if args.resume && !path.exists() {
         global.note(format_args!("note: nothing to resume in {}; beginning", path.display()));
     }
-    let manifest = Manifest {
-        format: FORMAT,
-        lhs_version: env!("CARGO_PKG_VERSION").into(),
-        model: kind.name.into(),
-        dataset: data_record(args, selected)?,
-        classes: selected.dataset.labels().names().to_vec(),
-        seed: global.seed,
-        split: selected.spec.to_string(),
-        splits: selected.splits.iter().map(|split| split.number).collect(),
-    };
-    RunFolder::create(&path, manifest, settings.clone(), if_present)
+    let manifest = Manifest::new("train", suite, plan).keeping_models();
+    let store = Store::open(&path, &manifest, if_present).map_err(|error| with_flags(error, &path))?;
+    store.note().into_iter().for_each(|note| global.note(format_args!("note: {note}")));
+    write_settings(&path, kind.name, settings)?;
+    Ok(store)
+}
+
+/// The library knows what may be done about a folder that is taken; the flags for it are ours.
+fn with_flags(error: Error, folder: &Path) -> Error {
+    match error {
+        Error::Input { file, place, problem, remedy } if file == folder => {
+            let remedy = match remedy.as_str() {
+                "choose another folder" => "give another --out".into(),
+                other => format!("{other} (--resume goes on, --force replaces, --out names another)"),
+            };
+            Error::Input { file, place, problem, remedy }
+        }
+        other => other,
+    }
 }
 
 /// A new folder for a new run; the last one to resume or to replace.
 fn default_path(dataset: &str, model: &str, args: &TrainArgs) -> PathBuf {
-    let (folder, stem) = (Path::new("runs"), format!("{}-{model}", shipped::slug(dataset)));
-    let last = if args.resume || args.force { run::last_name(folder, &stem) } else { None };
-    last.unwrap_or_else(|| run::free_name(folder, &stem))
+    let (folder, stem) = (Path::new("runs"), format!("{}-{model}", slug(dataset)));
+    let last = if args.resume || args.force { last_name(folder, &stem) } else { None };
+    last.unwrap_or_else(|| free_name(folder, &stem))
 }
 
-fn data_record(args: &TrainArgs, selected: &Selected) -> Result<DataRecord> {
-    let source = &args.data.data;
-    // A bare name means a fetched graph wherever one stands; a path should still be found from elsewhere.
-    let is_path = source.exists() || source.components().count() > 1;
-    let absolute = std::path::absolute(source).ok().filter(|_| is_path);
-    Ok(DataRecord {
-        name: selected.dataset.name().to_string(),
-        path: absolute.unwrap_or_else(|| source.clone()),
-        directed: args.data.directed,
-        sha256: fingerprint::of_dataset(&selected.dataset),
-        files: fingerprint::input_files(source)?,
-    })
+struct Trained<'a> {
+    model: &'a str,
+    dataset: &'a str,
+    folder: Option<&'a Path>,
+    settings: &'a Table,
+    records: Vec<CellRecord>,
+    started: Instant,
 }
 
-fn how_to_go_on(error: Error, run: Option<&RunFolder>) -> Error {
-    match (error, run) {
-        (Error::Interrupted { .. }, None) => {
-            Error::Interrupted { remedy: "nothing was kept, because of --no-save".into() }
-        }
-        (Error::Interrupted { .. }, Some(run)) => Error::Interrupted {
-            remedy: format!(
-                "saved in {}; the same command with --resume goes on from there",
-                run.path().display()
-            ),
-        },
-        (other, _) => other,
-    }
-}
-
-/// The bar: finished splits, and how the one that spoke last is doing.
-struct Progress {
-    bar: ProgressBar,
-}
-
-impl Watch for Progress {
-    fn epoch(&self, split: usize, record: &EpochRecord) {
-        // Ten epochs pass in a blink; formatting each of them would cost more than showing it.
-        if self.bar.is_hidden() || !record.epoch.is_multiple_of(10) {
-            return;
-        }
-        let accuracy =
-            record.val_accuracy.map_or_else(String::new, |a| format!(", validation {:.1} %", 100.0 * a));
-        self.bar.set_message(format!("split {split}: {} {}{accuracy}", record.stage, record.epoch));
-    }
-
-    fn split(&self, _result: &SplitResult) {
-        self.bar.inc(1);
-    }
-}
-
-/// The document for scripts: the outcome, and what led to it.
+/// The document for scripts; accuracies in percent, spreads are population standard deviations.
 #[derive(Serialize)]
 struct Document<'a> {
-    #[serde(flatten)]
-    outcome: &'a Outcome,
+    dataset: &'a str,
+    model: &'a str,
+    splits: usize,
+    test_accuracy_mean: Option<f64>,
+    test_accuracy_std: Option<f64>,
+    val_accuracy_mean: f64,
+    /// From start to end, as the clock on the wall shows it.
+    seconds: f64,
+    peak_memory_bytes: Option<u64>,
+    per_split: Vec<SplitRow<'a>>,
     seed: u64,
     run: Option<&'a Path>,
     settings: &'a Table,
 }
 
-fn report(outcome: &Outcome, run: Option<&RunFolder>, settings: &Table, global: &Global) {
+#[derive(Serialize)]
+struct SplitRow<'a> {
+    split: usize,
+    #[serde(flatten)]
+    scores: Scores,
+    epochs: usize,
+    /// Time for training, interrupted sittings included.
+    seconds: f64,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    remarks: &'a [String],
+}
+
+fn report(trained: &Trained<'_>, global: &Global) {
+    let rows: Vec<SplitRow<'_>> = trained.records.iter().filter_map(row).collect();
     global.say(format_args!(
         "{} on {}, seed {}; accuracy in percent",
-        outcome.model, outcome.dataset, global.seed
+        trained.model, trained.dataset, global.seed
     ));
     global.say("split    train      val     test  epochs  seconds");
-    for r in &outcome.per_split {
+    let shown = |accuracy: Option<f64>| accuracy.map_or_else(|| "-".into(), |a| format!("{a:.2}"));
+    for SplitRow { split, scores, epochs, seconds, .. } in &rows {
         global.say(format_args!(
-            "{:>5} {:>8.2} {:>8.2} {:>8.2} {:>7} {:>8.1}",
-            r.split,
-            r.scores.train_accuracy,
-            r.scores.val_accuracy,
-            r.scores.test_accuracy,
-            r.epochs,
-            r.seconds
+            "{split:>5} {:>8.2} {:>8.2} {:>8} {epochs:>7} {seconds:>8.1}",
+            scores.train_accuracy,
+            scores.val_accuracy,
+            shown(scores.test_accuracy),
         ));
     }
-    if outcome.splits > 1 {
-        let train: Vec<f64> = outcome.per_split.iter().map(|r| r.scores.train_accuracy).collect();
-        global.say(format_args!(
-            " mean {:>8.2} {:>8.2} {:>8.2} ± {:.2}",
-            metrics::mean(&train),
-            outcome.val_accuracy_mean,
-            outcome.test_accuracy_mean,
-            outcome.test_accuracy_std
-        ));
+    let test: Vec<f64> = rows.iter().filter_map(|row| row.scores.test_accuracy).collect();
+    let column = |of: fn(&Scores) -> f64| mean(&rows.iter().map(|row| of(&row.scores)).collect::<Vec<_>>());
+    let (train, val) = (column(|scores| scores.train_accuracy), column(|scores| scores.val_accuracy));
+    let test_mean = (!test.is_empty()).then(|| mean(&test));
+    let test_std = (!test.is_empty()).then(|| std(&test));
+    if rows.len() > 1 {
+        let (test, spread) = (shown(test_mean), shown(test_std));
+        global.say(format_args!(" mean {train:>8.2} {val:>8.2} {test:>8} ± {spread}"));
     }
-    if let Some(first) = outcome.per_split.first() {
-        for remark in &first.remarks {
-            global.say(format_args!("split {}: {remark}", first.split));
-        }
+    if let Some(first) = rows.first() {
+        first.remarks.iter().for_each(|remark| global.say(format_args!("split {}: {remark}", first.split)));
     }
-    if let Some(run) = run {
-        global.say(format_args!("saved in {}", run.path().display()));
+    if let Some(folder) = trained.folder {
+        global.say(format_args!("saved in {}", folder.display()));
     }
-    global.document(&Document { outcome, seed: global.seed, run: run.map(RunFolder::path), settings });
+    global.document(&Document {
+        dataset: trained.dataset,
+        model: trained.model,
+        splits: rows.len(),
+        test_accuracy_mean: test_mean,
+        test_accuracy_std: test_std,
+        val_accuracy_mean: val,
+        seconds: trained.started.elapsed().as_secs_f64(),
+        peak_memory_bytes: memory::peak_bytes(),
+        per_split: rows,
+        seed: global.seed,
+        run: trained.folder,
+        settings: trained.settings,
+    });
+}
+
+fn row(record: &CellRecord) -> Option<SplitRow<'_>> {
+    let measured = record.result.as_ref()?;
+    Some(SplitRow {
+        split: record.id.split,
+        scores: measured.scores,
+        epochs: measured.epochs,
+        seconds: measured.train_seconds,
+        remarks: &measured.diagnostics,
+    })
 }

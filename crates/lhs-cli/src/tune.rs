@@ -1,20 +1,20 @@
 //! `lhs tune`: the search for settings, by validation accuracy.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use toml::Table;
 
-use super::interrupt;
 use super::output::Global;
+use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{DEFAULT_MODEL, DataSelection, Selected};
 use lhs::error::{Error, Result};
-use lhs::eval::settings::{self, Layer};
-use lhs::eval::tune::sampler::Space;
-use lhs::eval::tune::study::{About, Study};
-use lhs::eval::tune::{Found, Search, Trial, header};
-use lhs::eval::{config_file, fingerprint, shipped};
+use lhs::experiment::settings::{self, Layer};
+use lhs::experiment::tuner::sampler::Space;
+use lhs::experiment::tuner::{Found, Trial, header};
+use lhs::experiment::{Data, IfPresent, Store, Tuner, config_file, found_settings};
 use lhs::models::{self, ModelKind};
 
 /// Search for good settings, on validation accuracy
@@ -50,28 +50,57 @@ pub struct TuneArgs {
 
 /// Runs the command.
 pub fn run(args: &TuneArgs, global: &Global) -> Result<()> {
+    let started = Instant::now();
     let kind = models::kind(&args.model)?;
     let (base, space) = starting_point(kind, &args.set)?;
-    let selected = args.data.load(global)?;
-    let about = about(kind, &selected, &base, &space, global);
-    let name = shipped::slug(selected.dataset.name());
-    let folder =
-        args.study.clone().unwrap_or_else(|| Path::new("studies").join(format!("{name}-{}", kind.name)));
-    let started = Instant::now();
-    let found = search(args, kind, &selected, &about, (base, space), &folder, global)?;
+    let Selected { dataset, spec, splits } = args.data.load(global)?;
+    let name = dataset.name().to_string();
+    let progress = Progress::new(global, Counts::Trials, args.trials as usize, "trials");
+    let tuner = Tuner {
+        data: Arc::new(Data::read_from(&args.data.data, dataset)?),
+        kind,
+        base: &base,
+        space,
+        splits: &splits,
+        seed: global.seed,
+        trials: args.trials as usize,
+        budget: args.budget_seconds.map(Duration::from_secs),
+        threads: global.num_threads()?,
+        observer: &progress,
+    };
+    let (split, slug) = (spec.to_string(), found_settings::slug(&name));
+    let default = || Path::new("studies").join(format!("{slug}-{}", kind.name));
+    let folder = args.study.clone().unwrap_or_else(default);
+    let store = Store::open(&folder, &tuner.manifest(&split), IfPresent::Resume)
+        .map_err(|error| with_flag(error, &folder))?;
+    if store.num_finished() > 0 {
+        let known = store.num_finished();
+        global.note(format_args!("note: going on with {known} trainings in {}", folder.display()));
+    }
+    let found = tuner.run(&store);
+    progress.done();
+    let kept = || "every finished training is kept; the same command goes on from there".to_string();
+    let found = found.map_err(|error| how_to_go_on(error, kept))?;
     let best = found.best().ok_or_else(|| {
         Error::data("no trial was finished in time", "give more --budget-seconds; what was finished is kept")
     })?;
-    let out = args.out.clone().unwrap_or_else(|| shipped::file_name(selected.dataset.name()));
-    let comments = header::comments(&command(args, &about), &about, &found, best, args.budget_seconds);
+    let out = args.out.clone().unwrap_or_else(|| found_settings::file_name(&name));
+    let comments =
+        header::comments(&command(args, kind.name, &split, global.seed), &tuner, &split, &found, best);
     let changed = settings::changed(kind, &best.settings);
     config_file::write_section(&out, kind.name, &comments, &changed)?;
-    report(
-        &Report { about: &about, found: &found, best, changed: &changed, out: &out, folder: &folder },
-        started,
-        global,
-    );
+    let report = Report { tuner: &tuner, found: &found, best, changed: &changed, out: &out, folder: &folder };
+    report.say(started, global);
     Ok(())
+}
+
+fn with_flag(error: Error, folder: &Path) -> Error {
+    match error {
+        Error::Input { file, place, problem, .. } if file == folder => {
+            Error::input(file, place, problem, "give another --study, or remove this one to begin again")
+        }
+        other => other,
+    }
 }
 
 /// The settings of the first trial, and those that vary: all that the model names, but for fixed ones.
@@ -85,67 +114,12 @@ fn starting_point(kind: &ModelKind, set: &[String]) -> Result<(Table, Space)> {
     Ok((base, space))
 }
 
-fn about(kind: &ModelKind, selected: &Selected, base: &Table, space: &Space, global: &Global) -> About {
-    About {
-        format: 1,
-        lhs_version: env!("CARGO_PKG_VERSION").into(),
-        dataset: selected.dataset.name().to_string(),
-        sha256: fingerprint::of_dataset(&selected.dataset),
-        model: kind.name.into(),
-        seed: global.seed,
-        split: selected.spec.to_string(),
-        num_splits: selected.splits.len(),
-        base: base.clone(),
-        space: space.iter().map(|(key, range)| (key.to_string(), format!("{range:?}"))).collect(),
-    }
-}
-
-fn search(
-    args: &TuneArgs,
-    kind: &ModelKind,
-    selected: &Selected,
-    about: &About,
-    (base, space): (Table, Space),
-    folder: &Path,
-    global: &Global,
-) -> Result<Found> {
-    let (study, known) = Study::open(folder, about)?;
-    if !known.is_empty() {
-        global.note(format_args!("note: going on with {} trials in {}", known.len(), folder.display()));
-    }
-    let bar = global.progress(u64::from(args.trials), "trials");
-    bar.set_position(known.len() as u64);
-    let on_trial = |trial: &Trial| {
-        bar.inc(1);
-        bar.set_message(format!("last {:.2} %", trial.val_accuracy()));
-    };
-    let found = Search {
-        dataset: &selected.dataset,
-        kind,
-        base: &base,
-        space,
-        splits: &selected.splits,
-        seed: global.seed,
-        trials: args.trials as usize,
-        budget: args.budget_seconds.map(Duration::from_secs),
-        threads: global.num_threads()?,
-        stop: Some(interrupt::flag()),
-        on_trial: &on_trial,
-    }
-    .run(study, known);
-    bar.finish_and_clear();
-    found
-}
-
 /// The command that does the same again, wherever the user's words left something open.
-fn command(args: &TuneArgs, about: &About) -> String {
+fn command(args: &TuneArgs, model: &str, split: &str, seed: u64) -> String {
     let mut words = format!(
-        "lhs tune {} --model {} --trials {} --split {} --seed {}",
+        "lhs tune {} --model {model} --trials {} --split {split} --seed {seed}",
         args.data.data.display(),
-        about.model,
         args.trials,
-        about.split,
-        about.seed
     );
     if let Some(count) = args.data.num_splits {
         words += &format!(" --num-splits {count}");
@@ -163,7 +137,7 @@ fn command(args: &TuneArgs, about: &About) -> String {
 }
 
 struct Report<'a> {
-    about: &'a About,
+    tuner: &'a Tuner<'a>,
     found: &'a Found,
     best: &'a Trial,
     changed: &'a Table,
@@ -171,48 +145,49 @@ struct Report<'a> {
     folder: &'a Path,
 }
 
-fn report(report: &Report<'_>, started: Instant, global: &Global) {
-    let Report { about, found, best, changed, out, folder } = report;
-    let finished = found.trials.iter().filter(|trial| trial.finished).count();
-    let given_up = found.trials.len() - finished;
-    if found.out_of_time {
-        global.note("note: the time was up before all trials were run; the same command goes on");
+impl Report<'_> {
+    fn say(&self, started: Instant, global: &Global) {
+        let Report { tuner, found, best, changed, out, folder } = self;
+        let (model, dataset, splits) = (tuner.kind.name, &tuner.data.record.name, tuner.splits.len());
+        let finished = found.trials.iter().filter(|trial| trial.finished).count();
+        let given_up = found.trials.len() - finished;
+        if found.out_of_time {
+            global.note("note: the time was up before all trials were run; the same command goes on");
+        }
+        global.say(format_args!(
+            "{model} on {dataset}: {finished} trials finished, {given_up} given up, {} cut off by the time",
+            found.cut_off.len()
+        ));
+        global.say(format_args!(
+            "best: trial {}, mean validation accuracy {:.2} % on {} of {} splits",
+            best.trial,
+            best.val_accuracy(),
+            best.val_accuracies.len(),
+            splits
+        ));
+        for (key, value) in settings::leaves(changed) {
+            global.say(format_args!("  {key} = {value}"));
+        }
+        if changed.is_empty() {
+            global.say("  the defaults");
+        }
+        global.say(format_args!("written to {}; trials in {}", out.display(), folder.display()));
+        global.document(&json!({
+            "dataset": dataset,
+            "model": model,
+            "splits": splits,
+            "seed": tuner.seed,
+            "trials": found.trials.len(),
+            "finished": finished,
+            "given_up": given_up,
+            "cut_off": found.cut_off.len(),
+            "best_trial": best.trial,
+            "val_accuracy_mean": best.val_accuracy(),
+            "val_accuracy_splits": best.val_accuracies.len(),
+            "settings": changed,
+            "out": out,
+            "study": folder,
+            "seconds": started.elapsed().as_secs_f64(),
+        }));
     }
-    global.say(format_args!(
-        "{} on {}: {finished} trials finished, {given_up} given up, {} cut off by the time",
-        about.model,
-        about.dataset,
-        found.cut_off.len()
-    ));
-    global.say(format_args!(
-        "best: trial {}, mean validation accuracy {:.2} % on {} of {} splits",
-        best.trial,
-        best.val_accuracy(),
-        best.val_accuracies.len(),
-        about.num_splits
-    ));
-    for (key, value) in settings::leaves(changed) {
-        global.say(format_args!("  {key} = {value}"));
-    }
-    if changed.is_empty() {
-        global.say("  the defaults");
-    }
-    global.say(format_args!("written to {}; trials in {}", out.display(), folder.display()));
-    global.document(&json!({
-        "dataset": about.dataset,
-        "model": about.model,
-        "splits": about.num_splits,
-        "seed": about.seed,
-        "trials": found.trials.len(),
-        "finished": finished,
-        "given_up": given_up,
-        "cut_off": found.cut_off.len(),
-        "best_trial": best.trial,
-        "val_accuracy_mean": best.val_accuracy(),
-        "val_accuracy_splits": best.val_accuracies.len(),
-        "settings": changed,
-        "out": out,
-        "study": folder,
-        "seconds": started.elapsed().as_secs_f64(),
-    }));
 }

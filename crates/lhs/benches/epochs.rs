@@ -4,6 +4,7 @@
 //! `LHS_DATA=FOLDER cargo bench --bench epochs -- --threads 1 [--only gcn_cora]`; `benches/peers/compare.sh` runs it beside PyTorch.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use lhs::autograd::{InfoNce, Order, Var, gradients};
@@ -12,7 +13,7 @@ use lhs::io::{LoadOptions, load};
 use lhs::linalg::Mat;
 use lhs::models::Model;
 use lhs::models::gcn::Gcn;
-use lhs::training::{EpochRecord, Session, Task, TrainingConfig};
+use lhs::training::{EpochRecord, Observer, Session, Task, TrainingConfig};
 
 fn main() -> lhs::Result<()> {
     let option = |name: &str| {
@@ -61,16 +62,25 @@ fn gcn_epoch(file: &Path, epochs: usize, dropout: f32) -> lhs::Result<serde_json
     let task = Task { val: Labelled::default(), ..Task::new(&dataset, &dataset.splits()[0])? };
     let training = TrainingConfig { epochs, patience: epochs, ..TrainingConfig::default() };
     let config = Gcn { training, dropout, ..Gcn::default() };
-    let mut stamps = Vec::new();
-    let mut final_loss = 0.0;
-    let mut watch = |record: &EpochRecord| {
-        stamps.push(Instant::now());
-        final_loss = record.train_loss;
-    };
-    config.fit_with(&task, 0, &mut Session { on_epoch: Some(&mut watch), ..Session::default() })?;
+    let watch = Stamps::default();
+    config.fit_with(&task, 0, &mut Session::watched_by(&watch))?;
+    let (stamps, final_loss) = watch.0.into_inner().unwrap_or_default();
     let times = stamps.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64());
     let milliseconds = median(times.skip(epochs / 5).collect());
     Ok(serde_json::json!({ "milliseconds": milliseconds, "final_loss": final_loss }))
+}
+
+/// When each epoch ended, and the loss of the last.
+#[derive(Default)]
+struct Stamps(Mutex<(Vec<Instant>, f32)>);
+
+impl Observer for Stamps {
+    fn epoch(&self, record: &EpochRecord) {
+        if let Ok(mut seen) = self.0.lock() {
+            seen.0.push(Instant::now());
+            seen.1 = record.train_loss;
+        }
+    }
 }
 
 fn info_nce(repeats: usize) -> serde_json::Value {

@@ -1,8 +1,8 @@
 //! An audit for the terminal: one table per scope, histograms as small bars, within 100 columns up to 20 bins.
 
 use crate::output::Global;
-use lhs::eval::audit::{AccuracyByH, Audit, GIVEN, Sample, Scope, Score};
-use lhs::eval::shift::{Direction, Shift};
+use lhs::metrics::audit::{AccuracyByH, Audit, GIVEN, Sample, Scope, Score};
+use lhs::metrics::shift::{Direction, Shift};
 
 /// Heights of a bar, from low to high.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

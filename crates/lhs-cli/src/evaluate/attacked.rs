@@ -5,16 +5,15 @@ use std::path::Path;
 use serde::Serialize;
 use toml::Table;
 
-use super::super::interrupt;
 use super::super::output::Global;
+use super::super::progress::{Counts, Progress, how_to_go_on};
 use super::super::selection::attack_settings;
 use super::{finished_splits, own_data};
-use lhs::attacks::{self, Watch};
-use lhs::error::Result;
-use lhs::eval::parallel;
-use lhs::eval::robustness::{Robustness, RobustnessOutcome, Victim, When};
-use lhs::eval::run::RunFolder;
-use lhs::models::ModelKind;
+use lhs::attacks::{self, Record};
+use lhs::error::{Error, Result};
+use lhs::experiment::{AttackAxis, CellRecord, Data, Job, OnError, Plan, Run, Runner, Store, Suite};
+use lhs::metrics::statistics::{mean, std};
+use lhs::models::Registry;
 
 /// How strongly and how often is attacked.
 #[derive(Debug, clap::Args)]
@@ -35,7 +34,8 @@ pub struct AttackedArgs {
     set: Vec<String>,
 }
 
-/// The document for scripts: the outcome, and what led to it.
+/// The document for scripts: what came out, and what led to it; accuracies in percent, means and population standard
+/// deviations over splits and repeats.
 #[derive(Serialize)]
 struct Document<'a> {
     run: &'a Path,
@@ -47,91 +47,161 @@ struct Document<'a> {
     splits: usize,
     repeats: u16,
     poisoning: bool,
+    clean_test_accuracy_mean: f64,
+    clean_test_accuracy_std: f64,
+    rates: Vec<AtRate<'a>>,
+}
+
+/// All models under one attack.
+#[derive(Serialize)]
+struct AtRate<'a> {
+    rate: f64,
+    test_accuracy_mean: f64,
+    test_accuracy_std: f64,
+    /// Mean node heterophily at the test nodes before the attack; `None` if no test node has one.
+    heterophily_before_mean: Option<f64>,
+    heterophily_after_mean: Option<f64>,
+    edges_added_mean: f64,
+    edges_removed_mean: f64,
+    cells: Vec<AttackedCell<'a>>,
+}
+
+/// One model under one attack.
+#[derive(Serialize)]
+struct AttackedCell<'a> {
+    split: usize,
+    repeat: u64,
+    test_accuracy: f64,
     #[serde(flatten)]
-    outcome: &'a RobustnessOutcome,
+    record: &'a Record,
 }
 
 /// Attacks and scores.
-pub fn run(
-    name: &str,
-    args: &AttackedArgs,
-    run: &RunFolder,
-    model: &ModelKind,
-    global: &Global,
-) -> Result<()> {
-    let kind = attacks::kind(name)?;
-    let mut settings = attack_settings(kind, &args.set)?;
-    let attacks = if args.rate.is_empty() {
-        vec![(kind.build)(&settings)?]
-    } else {
-        args.rate.iter().map(|&rate| kind.at_rate(&settings, rate)).collect::<Result<Vec<_>>>()?
-    };
-    settings.remove("rate");
+pub fn run(name: &str, args: &AttackedArgs, run: &Run, global: &Global) -> Result<()> {
+    let mut settings = attack_settings(attacks::kind(name)?, &args.set)?;
+    let default = settings.remove("rate").and_then(|rate| rate.as_float()).unwrap_or(1.0);
     let dataset =
         own_data(run, "only a run's own data is attacked: train again on what there is now", global)?;
     let splits = finished_splits(run, global)?;
-    let threads = global.num_threads()?;
-    let victims =
-        parallel::map(splits.len(), threads, |cell| Victim::of_run(run, model, &dataset, splits[cell]))?;
-    let bar = global.progress((attacks.len() * splits.len() * usize::from(args.repeats)) as u64, name);
-    let config = (model.build)(run.settings())?;
-    let when = if args.poisoning {
-        When::BeforeTraining { config: &config, seed: run.manifest().seed }
-    } else {
-        When::AfterTraining
+    let axis = AttackAxis {
+        name: name.into(),
+        rates: if args.rate.is_empty() { vec![default] } else { args.rate.clone() },
+        poisoning: args.poisoning,
+        repeats: args.repeats.into(),
+        settings: settings.clone(),
     };
-    // Several attacks run side by side: the steps shown are those of whichever spoke last.
-    let progress = |done: usize, of: usize| bar.set_message(format!("step {done} of {of}"));
-    let outcome = Robustness {
-        dataset: &dataset,
-        classes: &run.manifest().classes,
-        victims: &victims,
-        when,
-        attacks: &attacks,
-        repeats: usize::from(args.repeats),
-        seed: global.seed,
-        threads,
-        watch: Watch { stop: Some(interrupt::flag()), progress: Some(&progress) },
-        finished: &|_| bar.inc(1),
-    }
-    .run();
-    bar.finish_and_clear();
-    let outcome = outcome.map_err(|error| error.in_file(&run.manifest().dataset.path))?;
-    global.say(format_args!(
-        "{} on {} under {name}{}; accuracy in percent at the test nodes, over {} × {}",
-        model.name,
-        dataset.name(),
-        if args.poisoning { " before training" } else { "" },
-        counted(splits.len(), "split"),
-        counted(usize::from(args.repeats), "repeat"),
-    ));
-    say(&outcome, global);
-    global.document(&Document {
+    let plan = plan(run, dataset, &splits, axis.clone(), global)?;
+    let (store, _) = Store::reopen(run.path())?;
+    let registry = Registry::default();
+    let load = |job: &Job| run.model(&registry, job.split.number);
+    let progress = Progress::new(global, Counts::Cells, plan.cells().count(), name);
+    let outcome = Runner::new(&plan)
+        .store(&store)
+        .models(&load)
+        .threads(global.num_threads()?)
+        .observer(&progress)
+        .on_error(OnError::Stop)
+        .run();
+    progress.done();
+    let path = &run.data().path;
+    let outcome = outcome.map_err(|error| {
+        let kept = || "every finished attack is kept in the run; the same command goes on from there".into();
+        how_to_go_on(error, kept).in_file(path)
+    })?;
+    let document = Document {
         run: run.path(),
-        dataset: dataset.name(),
-        model: model.name,
+        dataset: &run.data().name,
+        model: run.model_name(),
         attack: name,
         settings: &settings,
         seed: global.seed,
         splits: splits.len(),
         repeats: args.repeats,
         poisoning: args.poisoning,
-        outcome: &outcome,
-    });
+        clean_test_accuracy_mean: mean(&clean(&outcome.records)),
+        clean_test_accuracy_std: std(&clean(&outcome.records)),
+        rates: axis.rates.iter().map(|&rate| at_rate(rate, &outcome.records)).collect::<Result<_>>()?,
+    };
+    say(&document, global);
+    global.document(&document);
     Ok(())
 }
 
-fn say(outcome: &RobustnessOutcome, global: &Global) {
+/// The run's own cells, and the same under the attack.
+fn plan(
+    run: &Run,
+    dataset: lhs::graph::Dataset,
+    splits: &[usize],
+    axis: AttackAxis,
+    global: &Global,
+) -> Result<Plan> {
+    let suite = Suite { attacks: vec![axis], attack_seed: Some(global.seed), ..run.manifest().suite.clone() };
+    let mut plan = Plan::on(&suite, vec![Data::read_from(&run.data().path, dataset)?], &Registry::default())?;
+    // Splits that are not finished have no model yet.
+    plan.jobs.retain(|job| splits.contains(&job.split.number));
+    Ok(plan)
+}
+
+/// Clean accuracies, split by split.
+fn clean(records: &[CellRecord]) -> Vec<f64> {
+    let clean = records.iter().filter(|record| record.id.attack.is_none());
+    clean.filter_map(|record| record.result.as_ref()?.scores.test_accuracy).collect()
+}
+
+fn at_rate(rate: f64, records: &[CellRecord]) -> Result<AtRate<'_>> {
+    let cells =
+        records.iter().filter_map(|record| attacked_cell(rate, record)).collect::<Result<Vec<_>>>()?;
+    let column = |of: fn(&AttackedCell<'_>) -> f64| cells.iter().map(of).collect::<Vec<f64>>();
+    let defined = |of: fn(&Record) -> Option<f64>| {
+        let values: Vec<f64> = cells.iter().filter_map(|cell| of(cell.record)).collect();
+        (!values.is_empty()).then(|| mean(&values))
+    };
+    let accuracy = column(|cell| cell.test_accuracy);
+    Ok(AtRate {
+        rate,
+        test_accuracy_mean: mean(&accuracy),
+        test_accuracy_std: std(&accuracy),
+        heterophily_before_mean: defined(|record| record.heterophily_before),
+        heterophily_after_mean: defined(|record| record.heterophily_after),
+        edges_added_mean: mean(&column(|cell| cell.record.edges_added as f64)),
+        edges_removed_mean: mean(&column(|cell| cell.record.edges_removed as f64)),
+        cells,
+    })
+}
+
+/// The cell of a record, if it is under the attack at this strength.
+fn attacked_cell(rate: f64, record: &CellRecord) -> Option<Result<AttackedCell<'_>>> {
+    let attack = record.id.attack.as_ref().filter(|attack| attack.rate == rate)?;
+    let measured = record.result.as_ref()?;
+    let record_split = record.id.split;
+    let no_label = || Error::data("no test node has a label", "label some of them");
+    Some(measured.scores.test_accuracy.ok_or_else(no_label).and_then(|test_accuracy| {
+        let record =
+            measured.attack.as_ref().ok_or_else(|| Error::data("no attack was recorded", "run it again"))?;
+        Ok(AttackedCell { split: record_split, repeat: attack.repeat, test_accuracy, record })
+    }))
+}
+
+fn say(document: &Document<'_>, global: &Global) {
     let heterophily = |value: Option<f64>| value.map_or_else(|| "-".to_string(), |h| format!("{h:.3}"));
-    let before = outcome.rates.first().and_then(|rate| rate.heterophily_before_mean);
+    let before = document.rates.first().and_then(|rate| rate.heterophily_before_mean);
+    global.say(format_args!(
+        "{} on {} under {}{}; accuracy in percent at the test nodes, over {} × {}",
+        document.model,
+        document.dataset,
+        document.attack,
+        if document.poisoning { " before training" } else { "" },
+        counted(document.splits, "split"),
+        counted(document.repeats.into(), "repeat"),
+    ));
     global.say(" rate  accuracy    std   mean H  edges added  removed");
     global.say(format_args!(
         "clean  {:>8.2} {:>6.2} {:>8}",
-        outcome.clean_test_accuracy_mean,
-        outcome.clean_test_accuracy_std,
+        document.clean_test_accuracy_mean,
+        document.clean_test_accuracy_std,
         heterophily(before)
     ));
-    for at in &outcome.rates {
+    for at in &document.rates {
         let after = heterophily(at.heterophily_after_mean);
         global.say(format_args!(
             "{:>5}  {:>8.2} {:>6.2} {after:>8} {:>12.1} {:>8.1}",

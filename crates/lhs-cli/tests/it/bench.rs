@@ -162,12 +162,12 @@ fn a_folder_of_another_suite_or_version_or_process_is_left_alone() {
     let bench = bench();
     bench.text("bench grid.toml --out runs --only split=0,seed=0,attack=none,model=mlp");
     fs::copy(bench.path("grid.toml"), bench.path("other.toml")).unwrap();
-    assert!(bench.fails("bench other.toml --out runs").contains("belong to the suite `grid`"));
-    let manifest = bench.path("runs").join("bench.json");
+    assert!(bench.fails("bench other.toml --out runs").contains("suite grid there, other now"));
+    let manifest = bench.path("runs").join("manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();
     for (from, to, said) in [
-        (env!("CARGO_PKG_VERSION"), "0.0.1", "made by lhs 0.0.1"),
-        ("\"format\": 1", "\"format\": 99", "its format is 99"),
+        (env!("CARGO_PKG_VERSION"), "0.0.1", "lhs version 0.0.1 there"),
+        ("\"format\": 2", "\"format\": 99", "results of format 99"),
     ] {
         fs::write(&manifest, text.replace(from, to)).unwrap();
         assert!(bench.fails("bench grid.toml --out runs").contains(said));
@@ -176,6 +176,38 @@ fn a_folder_of_another_suite_or_version_or_process_is_left_alone() {
     let held = fs::File::open(bench.path("runs").join("lock")).unwrap();
     held.lock().unwrap();
     assert!(bench.fails("bench grid.toml --out runs").contains("another process is at work"));
+}
+
+#[test]
+fn four_shares_make_the_table_of_one() {
+    let bench = bench();
+    let whole = bench.json("bench grid.toml --out whole");
+    let folders: Vec<String> = (1..=4).map(|share| format!("share-{share}")).collect();
+    let children: Vec<_> = (1..=4)
+        .map(|share| {
+            let args = format!("bench grid.toml --shard {share}/4 --out share-{share} --quiet --threads 1");
+            let mut command = Command::new(env!("CARGO_BIN_EXE_lhs"));
+            command.current_dir(bench.path("")).args(args.split(' ')).stdout(Stdio::null()).spawn().unwrap()
+        })
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(
+        folders.iter().map(|folder| lines(&bench, folder).len()).sum::<usize>(),
+        CELLS,
+        "each cell once"
+    );
+    let merged = bench.json(&format!("bench merge {} --out merged", folders.join(" ")));
+    assert_eq!(table(&merged), table(&whole));
+    let again = bench.json("bench grid.toml --out merged");
+    assert_eq!((again["known"].as_u64(), table(&again)), (Some(CELLS as u64), table(&whole)));
+    assert!(bench.fails("bench merge share-1 share-2 --out merged").contains("already"));
+    fs::write(bench.path("other.toml"), SUITE.replace("[0, 1]", "[0]")).unwrap();
+    bench.text("bench other.toml --out other --only split=0,attack=none,model=mlp");
+    assert!(bench.fails("bench merge share-1 other --out mixed").contains("not a part of"));
+    assert!(!bench.path("mixed").exists());
+    assert!(bench.fails("bench grid.toml --shard 5/4").contains("2/8"));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use std::fs;
 use std::process::Command;
 
+use lhs::graph::Labels;
 use serde_json::Value;
 
 use crate::workbench::Workbench;
@@ -56,29 +57,68 @@ fn the_page_stands_alone_and_answers() {
     ] {
         assert!(page.contains(figure), "{figure}");
     }
-    let json = page.split("application/json\">").nth(1).unwrap().split("</script>").next().unwrap();
-    let explorer: Value = serde_json::from_str(json).unwrap();
+    let explorer = held(&page, "explorer");
     assert_eq!(explorer["ids"].as_array().unwrap().len(), 150);
     let chances: i64 =
         explorer["probabilities"][3].as_array().unwrap().iter().map(|p| p.as_i64().unwrap()).sum();
     assert!((chances - 1000).abs() <= 3, "{chances}");
 
-    let Ok(browser) = std::env::var("LHS_CHROMIUM") else { return };
-    let profile = bench.path("profile");
-    let output = Command::new(browser)
-        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", profile.display()))
-        .arg(format!("file://{}#node=17", bench.path("page.html").display()))
-        .output()
-        .unwrap();
-    let (dom, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(
-        dom.contains("node 17, ") && dom.contains(" latent</output>"),
-        "the explorer says nothing: {log}"
-    );
-    assert!(!log.contains("CONSOLE"), "{log}");
+    let Some(dom) = opened(&bench, "17") else { return };
+    assert!(dom.contains("node 17, ") && dom.contains(" latent</output>"), "the explorer says nothing");
     let drawn = dom.split("class=\"pair\"").nth(1).unwrap();
     assert!(drawn.matches("<circle").count() >= 4, "both neighbourhoods are drawn");
+}
+
+/// What the page holds for its script: the first value of a kind.
+fn held(page: &str, kind: &str) -> Value {
+    let json =
+        page.split(&format!("data-holds=\"{kind}\">")).nth(1).unwrap().split("</script>").next().unwrap();
+    serde_json::from_str(json).unwrap()
+}
+
+/// The document that a browser makes of `page.html`, opened at a node, if there is a browser; its script must not
+/// complain.
+fn opened(bench: &Workbench, node: &str) -> Option<String> {
+    let browser = std::env::var("LHS_CHROMIUM").ok()?;
+    let output = Command::new(browser)
+        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"])
+        .args(["--no-first-run", "--disable-background-networking"])
+        .arg(format!("--user-data-dir={}", bench.path("profile").display()))
+        .arg(format!("file://{}#node={node}", bench.path("page.html").display()))
+        .output()
+        .unwrap();
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(!log.contains("CONSOLE"), "{log}");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn names_that_look_like_markup_stay_names() {
+    let bench = Workbench::after(&["data synth --out toy.npz --nodes 150 --homophily 0.2 --num-splits 3"]);
+    let mut parts = bench.load("toy.npz").into_parts();
+    let mut ids: Vec<String> = (0..150).map(|node| format!("n{node}")).collect();
+    ids[3] = "<!--<script>".into();
+    let labels = &parts.labels;
+    let classes: Vec<Option<u32>> = (0..150).map(|node| labels.get(node)).collect();
+    let mut names = labels.names().to_vec();
+    names[0] = "</script><b>".into();
+    parts.labels = Labels::new(classes, names).unwrap();
+    parts.node_ids = Some(ids);
+    bench.save(parts, "odd.npz");
+    bench.text("train odd.npz --out run --set members=1 --split 1");
+    bench.text("report run --out page.html");
+    let page = fs::read_to_string(bench.path("page.html")).unwrap();
+    assert!(!page.contains("<!--") && !page.contains("</script><b>"));
+    let explorer = held(&page, "explorer");
+    assert_eq!(
+        (&explorer["ids"][3], &explorer["classes"][0]),
+        (&"<!--<script>".into(), &"</script><b>".into())
+    );
+
+    let Some(dom) = opened(&bench, "%3C!--%3Cscript%3E") else { return };
+    // The page's script is the last thing in it: it ran, and at this very node.
+    assert!(dom.contains("node &lt;!--&lt;script&gt;, "), "the explorer says nothing");
+    assert!(dom.contains("&lt;/script&gt;&lt;b&gt;"), "the class has its name");
 }
 
 #[test]

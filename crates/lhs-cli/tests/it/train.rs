@@ -78,9 +78,10 @@ fn a_run_is_saved_evaluated_and_predicts() {
     assert!(bench.text(&format!("train toy.npz --split 0 {FAST}")).contains("saved in runs/toy-mlp-2\n"));
 
     let trained = bench.json("evaluate runs/toy-mlp");
-    let result: Value =
-        serde_json::from_slice(&fs::read(bench.path("runs/toy-mlp/split-4/result.json")).unwrap()).unwrap();
-    assert_eq!(trained["per_split"][4]["test_accuracy"], result["test_accuracy"]);
+    let cells = fs::read_to_string(bench.path("runs/toy-mlp/cells.jsonl")).unwrap();
+    let cells: Vec<Value> = cells.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let fourth = cells.iter().find(|cell| cell["split"] == 4).unwrap();
+    assert_eq!(trained["per_split"][4]["test_accuracy"], fourth["result"]["test_accuracy"]);
     assert!(bench.text("evaluate runs/toy-mlp --data toy.npz").contains("accuracy per class"));
 
     let table = bench.text("predict runs/toy-mlp --data toy.npz --split 4");

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::{Attack, AttackKind, Change, Scene, edges, in_range, registry};
+use super::{Attack, AttackContext, AttackKind, Change, edges, in_range, registry};
 use crate::error::Result;
 use crate::graph::{Dataset, Split};
 use crate::linalg::random::{derive, generator};
@@ -92,22 +92,22 @@ impl Attack for AdaptiveConfig {
         true
     }
 
-    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
+    fn plan(&self, context: &AttackContext<'_>, seed: u64) -> Result<Change> {
         if self.rate == 0.0 {
             return Ok(Change::default());
         }
-        let Scene { dataset, split, .. } = *scene;
+        let AttackContext { dataset, split, .. } = *context;
         let draw = |query: usize| -> Vec<Vec<u32>> {
             let seed = derive(seed, &[query as u64]);
             split.test.iter().map(|&node| self.mimicry(dataset, node, seed)).collect()
         };
         let mut best = draw(0);
         if self.queries > 0 {
-            let trained = if scene.victim.is_none() { Some(stand_in(scene, seed)?) } else { None };
-            let victim = scene.victim.or(trained.as_ref().map(|model| model as &dyn NodeClassifier));
+            let trained = if context.victim.is_none() { Some(stand_in(context, seed)?) } else { None };
+            let victim = context.victim.or(trained.as_ref().map(|model| model as &dyn NodeClassifier));
             let mut least = vec![f32::INFINITY; split.test.len()];
             for query in 0..self.queries {
-                scene.watch.step(query, self.queries)?;
+                context.step(query, self.queries)?;
                 let tried = draw(query);
                 let Some(victim) = victim else { break };
                 let flipped = edges::flip(dataset.graph(), &pairs(split, &tried))?.graph;
@@ -127,9 +127,9 @@ impl Attack for AdaptiveConfig {
 }
 
 /// LHS with default settings, trained on the clean data.
-fn stand_in(scene: &Scene<'_>, seed: u64) -> Result<FittedLhs> {
-    let task = Task::new(scene.dataset, scene.split)?;
-    let mut session = Session { stop: scene.watch.stop, ..Session::default() };
+fn stand_in(context: &AttackContext<'_>, seed: u64) -> Result<FittedLhs> {
+    let task = Task::new(context.dataset, context.split)?;
+    let mut session = Session::watched_by(context.observer);
     Lhs::default().fit_with(&task, derive(seed, &[u64::MAX]), &mut session)
 }
 

@@ -7,9 +7,9 @@
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::edges::{Draft, share_of_edges};
+use super::edges::{EdgeEdits, share_of_edges};
 use super::random::{add, remove};
-use super::{Attack, AttackKind, Change, Scene, in_range, registry};
+use super::{Attack, AttackContext, AttackKind, Change, in_range, registry};
 use crate::error::Result;
 use crate::graph::{Dataset, Split};
 use crate::linalg::random::{derive, generator};
@@ -46,12 +46,12 @@ impl Attack for DiceConfig {
         share_of_edges(self.rate, dataset.graph())
     }
 
-    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
-        let (dataset, labels) = (scene.dataset, scene.dataset.labels());
-        let budget = self.budget(dataset, scene.split);
+    fn plan(&self, context: &AttackContext<'_>, seed: u64) -> Result<Change> {
+        let (dataset, labels) = (context.dataset, context.dataset.labels());
+        let budget = self.budget(dataset, context.split);
         let mut rng = generator(derive(seed, &[1]), 0);
         let wanted = budget - (0..budget).filter(|_| rng.random_bool(self.connect)).count();
-        let mut draft = Draft::new(dataset.graph(), self.may_isolate);
+        let mut edits = EdgeEdits::new(dataset.graph(), self.may_isolate);
         let same = |a: u32, b: u32| {
             labels.get(a as usize).is_some() && labels.get(a as usize) == labels.get(b as usize)
         };
@@ -60,10 +60,10 @@ impl Attack for DiceConfig {
             _ => false,
         };
         // Too few edges within a class are no error: what is missing is added elsewhere.
-        let _ = remove(&mut draft, same, wanted, seed);
-        let missing = budget - draft.len();
-        add(&mut draft, differ, missing, seed)?;
-        Ok(draft.into_flips().into())
+        let _ = remove(&mut edits, same, wanted, seed);
+        let missing = budget - edits.len();
+        add(&mut edits, differ, missing, seed)?;
+        Ok(edits.into_flips().into())
     }
 }
 
@@ -84,8 +84,8 @@ mod tests {
     fn friends_go_and_strangers_come() {
         let dataset =
             SynthConfig { nodes: 300, homophily: 0.7, ..SynthConfig::default() }.generate(0).unwrap();
-        let scene = Scene::new(&dataset, &dataset.splits()[0]);
-        let attacked = DiceConfig { rate: 0.3, ..DiceConfig::default() }.perturb(&scene, 0).unwrap();
+        let context = AttackContext::new(&dataset, &dataset.splits()[0]);
+        let attacked = DiceConfig { rate: 0.3, ..DiceConfig::default() }.perturb(&context, 0).unwrap();
         let class = |node: u32| dataset.labels().get(node as usize);
         assert!(attacked.removed.iter().all(|&(a, b)| class(a) == class(b)));
         assert!(attacked.added.iter().all(|&(a, b)| class(a) != class(b)));

@@ -58,18 +58,18 @@ pub(super) fn too_few(found: usize, budget: usize, what: &str) -> Error {
 }
 
 /// A graph while it is being changed: who is joined to whom, and nothing is left without an edge.
-pub(super) struct Draft<'a> {
+pub(super) struct EdgeEdits<'a> {
     graph: &'a Graph,
     flipped: HashSet<(u32, u32)>,
     degrees: Vec<usize>,
     may_isolate: bool,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> EdgeEdits<'a> {
     /// Nothing is changed yet. Unless it `may_isolate`, no node loses its last edge.
     pub(super) fn new(graph: &'a Graph, may_isolate: bool) -> Self {
         let degrees = (0..graph.num_nodes()).map(|node| graph.degree(node)).collect();
-        Draft { graph, flipped: HashSet::new(), degrees, may_isolate }
+        EdgeEdits { graph, flipped: HashSet::new(), degrees, may_isolate }
     }
 
     /// The graph as it was.
@@ -125,13 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_leaves_nobody_alone_unless_it_may() {
+    fn edits_leave_nobody_alone_unless_it_may() {
         let (graph, _) = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)]).unwrap();
-        let mut draft = Draft::new(&graph, false);
-        assert!(!draft.flip(0, 1) && !draft.flip(2, 2) && draft.flip(2, 1) && !draft.flip(1, 2));
-        assert!(draft.flip(0, 3) && !draft.flip(0, 1));
-        assert_eq!(draft.into_flips(), [(0, 3), (1, 2)]);
-        assert!(Draft::new(&graph, true).flip(0, 1));
+        let mut edits = EdgeEdits::new(&graph, false);
+        assert!(!edits.flip(0, 1) && !edits.flip(2, 2) && edits.flip(2, 1) && !edits.flip(1, 2));
+        assert!(edits.flip(0, 3) && !edits.flip(0, 1));
+        assert_eq!(edits.into_flips(), [(0, 3), (1, 2)]);
+        assert!(EdgeEdits::new(&graph, true).flip(0, 1));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::{Attack, AttackKind, Change, Scene, in_range, registry};
+use super::{Attack, AttackContext, AttackKind, Change, in_range, registry};
 use crate::error::Result;
 use crate::graph::Features;
 use crate::linalg::random::generator;
@@ -55,22 +55,22 @@ impl Attack for NoiseConfig {
         self.rate
     }
 
-    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
-        scene.need_features()?;
+    fn plan(&self, context: &AttackContext<'_>, seed: u64) -> Result<Change> {
+        context.need_features()?;
         if self.rate == 0.0 {
             return Ok(Change::default());
         }
-        let features = match scene.dataset.features() {
+        let features = match context.dataset.features() {
             Features::Dense(mat) => {
                 let mut mat = mat.clone();
                 let spread = (self.rate * standard_deviation(mat.as_slice())) as f32;
-                for &node in &scene.split.test {
+                for &node in &context.split.test {
                     let mut rng = generator(seed, u64::from(node));
                     mat.row_mut(node as usize).iter_mut().for_each(|v| *v += spread * gaussian(&mut rng));
                 }
                 Features::Dense(mat)
             }
-            Features::Sparse(mat) => change_rows(mat, &scene.split.test, |node, row| {
+            Features::Sparse(mat) => change_rows(mat, &context.split.test, |node, row| {
                 let mut rng = generator(seed, u64::from(node));
                 let columns = mat.cols() as u32;
                 let mut moved = row.clone();
@@ -96,21 +96,21 @@ impl Attack for MaskingConfig {
         self.rate
     }
 
-    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
-        scene.need_features()?;
+    fn plan(&self, context: &AttackContext<'_>, seed: u64) -> Result<Change> {
+        context.need_features()?;
         let places =
             |node: u32, count: usize| some_places(count, self.rate, &mut generator(seed, u64::from(node)));
-        let features = match scene.dataset.features() {
+        let features = match context.dataset.features() {
             Features::Dense(mat) => {
                 let mut mat = mat.clone();
-                for &node in &scene.split.test {
+                for &node in &context.split.test {
                     let row = mat.row_mut(node as usize);
                     let full: Vec<usize> = (0..row.len()).filter(|&column| row[column] != 0.0).collect();
                     places(node, full.len()).into_iter().for_each(|place| row[full[place]] = 0.0);
                 }
                 Features::Dense(mat)
             }
-            Features::Sparse(mat) => change_rows(mat, &scene.split.test, |node, row| {
+            Features::Sparse(mat) => change_rows(mat, &context.split.test, |node, row| {
                 let gone = places(node, row.len());
                 let kept = (0..row.len()).filter(|place| !gone.contains(place)).map(|place| row[place]);
                 *row = kept.collect();
@@ -195,7 +195,8 @@ mod tests {
     fn masking_takes_the_share_of_every_test_node_and_of_no_other() {
         for dataset in both_layouts() {
             let split = &dataset.splits()[0];
-            let attacked = MaskingConfig { rate: 0.5 }.perturb(&Scene::new(&dataset, split), 0).unwrap();
+            let attacked =
+                MaskingConfig { rate: 0.5 }.perturb(&AttackContext::new(&dataset, split), 0).unwrap();
             for node in 0..100 {
                 let count = |features: &Features| features.row_nonzeros(node).len();
                 let (before, after) = (count(dataset.features()), count(attacked.dataset.features()));
@@ -210,7 +211,7 @@ mod tests {
         for dataset in both_layouts() {
             let split = &dataset.splits()[0];
             let distance = |rate| {
-                let attacked = NoiseConfig { rate }.perturb(&Scene::new(&dataset, split), 0).unwrap();
+                let attacked = NoiseConfig { rate }.perturb(&AttackContext::new(&dataset, split), 0).unwrap();
                 let other = attacked.dataset.features();
                 assert_eq!(
                     matches!(other, Features::Sparse(_)),

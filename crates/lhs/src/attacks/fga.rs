@@ -6,10 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::edges::Draft;
+use super::edges::EdgeEdits;
 use super::surrogate::Surrogate;
 use super::targets::{Target, TargetedConfig};
-use super::{Attack, AttackKind, Change, Scene, registry};
+use super::{Attack, AttackContext, AttackKind, Change, registry};
 use crate::error::Result;
 use crate::graph::{Dataset, Graph, Split};
 use crate::linalg::random::derive;
@@ -32,24 +32,24 @@ impl Attack for FgaConfig {
         self.0.budget(dataset, split)
     }
 
-    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
+    fn plan(&self, context: &AttackContext<'_>, seed: u64) -> Result<Change> {
         if self.0.rate == 0.0 {
             return Ok(Change::default());
         }
-        let nodes = self.0.nodes(scene, derive(seed, &[0]))?;
-        let surrogate = Surrogate::train(scene, &nodes, derive(seed, &[1]))?;
-        self.0.strike(scene, nodes, |graph, target, draft| best(&surrogate, graph, target, draft))
+        let nodes = self.0.nodes(context, derive(seed, &[0]))?;
+        let surrogate = Surrogate::train(context, &nodes, derive(seed, &[1]))?;
+        self.0.plan(context, nodes, |graph, target, edits| best(&surrogate, graph, target, edits))
     }
 }
 
 /// The other end of the pair at a node whose flip raises the loss most; none if all lower it.
-fn best(surrogate: &Surrogate<'_>, graph: &Graph, target: Target, draft: &Draft<'_>) -> Option<u32> {
+fn best(surrogate: &Surrogate<'_>, graph: &Graph, target: Target, edits: &EdgeEdits<'_>) -> Option<u32> {
     let node = target.node;
     let others: Vec<u32> = (0..graph.num_nodes() as u32).filter(|&other| other != node).collect();
     let pairs: Vec<(u32, u32)> = others.iter().map(|&other| (node.min(other), node.max(other))).collect();
     let gradient = surrogate.gradient_at(target, graph, &pairs);
     let scored = others.into_iter().zip(gradient);
-    let allowed = scored.filter(|(other, score)| *score > 0.0 && draft.may_flip(node, *other));
+    let allowed = scored.filter(|(other, score)| *score > 0.0 && edits.may_flip(node, *other));
     allowed.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(other, _)| other)
 }
 

@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::edges::per_neighbour;
-use super::{Attack, AttackKind, Change, Scene, in_range, registry};
+use super::{Attack, AttackContext, AttackKind, Change, in_range, registry};
 use crate::error::Result;
 use crate::graph::{Dataset, Labels, Split};
 use crate::linalg::random::generator;
@@ -55,8 +55,8 @@ impl Attack for InjectedConfig {
         labelled.map(|&node| per_neighbour(self.rate, dataset.graph().degree(node as usize))).sum()
     }
 
-    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
-        let Scene { dataset, split, .. } = scene;
+    fn plan(&self, context: &AttackContext<'_>, seed: u64) -> Result<Change> {
+        let AttackContext { dataset, split, .. } = context;
         let by_class = ByClass::new(dataset.labels());
         let mut flips = Vec::new();
         for &node in &split.test {

@@ -1,20 +1,20 @@
 //! Attacks, one file each, all of the same shape: config, what it changes, tests.
 //!
-//! An attack is a plain struct of settings that says what to change in a [`Scene`]: pairs of nodes to flip, other
-//! features, or which test nodes to score. [`Attack::craft`] checks the data before it asks, [`Crafted::carried_out`]
+//! An attack is a plain struct of settings that says what to change in a [`AttackContext`]: pairs of nodes to flip, other
+//! features, or which test nodes to score. [`Attack::prepare`] checks the data before it asks, [`PreparedAttack::apply`]
 //! makes the change and keeps a [`Record`] that is counted, not claimed; [`Attack::perturb`] does both. How strong an attack is, is its
 //! `rate`; 0 changes nothing.
 //!
 //! An attack may use every label, those of the test nodes too: it is the adversary, not a model.
 //!
 //! ```
-//! use lhs::attacks::{Attack, Scene, injected::InjectedConfig};
+//! use lhs::attacks::{Attack, AttackContext, injected::InjectedConfig};
 //! use lhs::graph::synth::SynthConfig;
 //!
 //! # fn main() -> lhs::Result<()> {
 //! let dataset = SynthConfig { nodes: 300, homophily: 0.8, ..SynthConfig::default() }.generate(0)?;
 //! let attack = InjectedConfig { rate: 0.5, ..InjectedConfig::default() };
-//! let attacked = attack.perturb(&Scene::new(&dataset, &dataset.splits()[0]), 0)?;
+//! let attacked = attack.perturb(&AttackContext::new(&dataset, &dataset.splits()[0]), 0)?;
 //! assert!(attacked.record.edges_added > 0);
 //! assert!(attacked.record.heterophily_after > attacked.record.heterophily_before);
 //! # Ok(())
@@ -22,6 +22,7 @@
 //! ```
 
 pub mod adaptive;
+mod context;
 pub mod dice;
 mod edges;
 pub mod features;
@@ -34,12 +35,11 @@ pub mod prbcd;
 pub mod random;
 mod registry;
 mod relaxed;
-mod scene;
 mod surrogate;
 pub mod targets;
 
+pub use context::AttackContext;
 pub use registry::{AttackKind, kind, kinds};
-pub use scene::{Scene, Watch};
 
 use std::time::Instant;
 
@@ -49,7 +49,7 @@ use crate::error::{Error, Result};
 use crate::graph::heterophily::mean_heterophily;
 use crate::graph::{Dataset, Features, Split};
 
-/// The settings of an attack, ready to strike.
+/// The settings of an attack, ready to plan.
 pub trait Attack: Send + Sync {
     /// Checks the ranges of the settings.
     fn validate(&self) -> Result<()>;
@@ -63,45 +63,45 @@ pub trait Attack: Send + Sync {
         0
     }
 
-    /// Whether it looks at the victim of the scene: then it must be crafted anew for each.
+    /// Whether it looks at the victim of the context: then it must be prepared anew for each.
     fn looks_at_victim(&self) -> bool {
         false
     }
 
-    /// What to change. Called by [`Attack::craft`] after its checks.
-    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change>;
+    /// What to change. Called by [`Attack::prepare`] after its checks.
+    fn plan(&self, context: &AttackContext<'_>, seed: u64) -> Result<Change>;
 
     /// Finds out what to change. Same data, settings and seed: same result.
-    fn craft(&self, scene: &Scene<'_>, seed: u64) -> Result<Crafted> {
+    fn prepare(&self, context: &AttackContext<'_>, seed: u64) -> Result<PreparedAttack> {
         self.validate()?;
-        check(scene.dataset, scene.split)?;
-        let budget = self.budget(scene.dataset, scene.split);
+        check(context.dataset, context.split)?;
+        let budget = self.budget(context.dataset, context.split);
         let started = Instant::now();
-        let change = self.strike(scene, seed)?;
-        Ok(Crafted { change, budget, seconds: started.elapsed().as_secs_f64() })
+        let change = self.plan(context, seed)?;
+        Ok(PreparedAttack { change, budget, seconds: started.elapsed().as_secs_f64() })
     }
 
     /// Attacks a dataset under one of its splits.
-    fn perturb(&self, scene: &Scene<'_>, seed: u64) -> Result<Attacked> {
-        self.craft(scene, seed)?.carried_out(scene.dataset, scene.split)
+    fn perturb(&self, context: &AttackContext<'_>, seed: u64) -> Result<Attacked> {
+        self.prepare(context, seed)?.apply(context.dataset, context.split)
     }
 }
 
 /// An attack that has been thought out: on the same data it can be carried out again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Crafted {
+pub struct PreparedAttack {
     /// What to change.
     #[serde(flatten)]
     pub change: Change,
     /// How many pairs it was allowed to flip.
     pub budget: usize,
-    /// Time to craft it.
+    /// Time to prepare it.
     pub seconds: f64,
 }
 
-impl Crafted {
+impl PreparedAttack {
     /// The data under a split, changed.
-    pub fn carried_out(&self, dataset: &Dataset, split: &Split) -> Result<Attacked> {
+    pub fn apply(&self, dataset: &Dataset, split: &Split) -> Result<Attacked> {
         let change = &self.change;
         let flipped = edges::flip(dataset.graph(), &change.flips)?;
         debug_assert!(
@@ -156,7 +156,7 @@ impl From<Vec<(u32, u32)>> for Change {
 pub struct Attacked {
     /// The data after the attack: the same nodes and labels; the graph is undirected.
     pub dataset: Dataset,
-    /// The split to score by: that of the scene, but for the test nodes, if the attack chose some.
+    /// The split to score by: that of the context, but for the test nodes, if the attack chose some.
     pub split: Split,
     /// Edges that were not there before, `(low, high)`, ascending.
     pub added: Vec<(u32, u32)>,
@@ -183,7 +183,7 @@ pub struct Record {
     pub heterophily_before: Option<f64>,
     /// The same after the attack.
     pub heterophily_after: Option<f64>,
-    /// Time to craft the attack.
+    /// Time to prepare the attack.
     pub seconds: f64,
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::surrogate::best_wrong;
 use super::targets::TargetedConfig;
-use super::{Attack, AttackKind, Change, Scene, registry};
+use super::{Attack, AttackContext, AttackKind, Change, registry};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Dataset, Graph, Split, normalise};
@@ -42,29 +42,29 @@ impl Attack for NettackConfig {
         self.0.budget(dataset, split)
     }
 
-    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
+    fn plan(&self, context: &AttackContext<'_>, seed: u64) -> Result<Change> {
         if self.0.rate == 0.0 {
             return Ok(Change::default());
         }
-        let nodes = self.0.nodes(scene, derive(seed, &[0]))?;
-        let codes = learned_codes(scene, derive(seed, &[1]))?;
-        let clean = Degrees::of(scene.dataset.graph());
-        self.0.strike(scene, nodes, |graph, target, draft| {
+        let nodes = self.0.nodes(context, derive(seed, &[0]))?;
+        let codes = learned_codes(context, derive(seed, &[1]))?;
+        let clean = Degrees::of(context.dataset.graph());
+        self.0.plan(context, nodes, |graph, target, edits| {
             let degrees = Degrees::of(graph);
             let inconspicuous = |other: u32| {
                 let ends = [target.node, other].map(|end| graph.degree(end as usize));
                 clean.ratio(&degrees.after(ends, graph.has_edge(target.node, other))) < CONSPICUOUS
             };
-            let allowed = |other: u32| draft.may_flip(target.node, other) && inconspicuous(other);
+            let allowed = |other: u32| edits.may_flip(target.node, other) && inconspicuous(other);
             Around::new(graph, &codes, target.node).best(target.class, allowed)
         })
     }
 }
 
 /// `R = X W` of a linear graph convolution that was trained on the clean graph, `[n,C]`.
-fn learned_codes(scene: &Scene<'_>, seed: u64) -> Result<Mat> {
-    scene.need_features()?;
-    let task = Task::new(scene.dataset, scene.split)?;
+fn learned_codes(context: &AttackContext<'_>, seed: u64) -> Result<Mat> {
+    context.need_features()?;
+    let task = Task::new(context.dataset, context.split)?;
     let propagation = normalise::symmetric_with_self_loops(&task.graph.to_undirected());
     let network = Linear {
         input: Input::new(&normalise::row_normalised(task.features)),
@@ -72,7 +72,7 @@ fn learned_codes(scene: &Scene<'_>, seed: u64) -> Result<Mat> {
     };
     let mut parameters = Parameters::default();
     parameters.weight("weight", glorot(&mut generator(seed, 0), task.features.dim(), task.num_classes));
-    let mut session = Session { stop: scene.watch.stop, ..Session::default() };
+    let mut session = Session::watched_by(context.observer);
     let objective = Supervised::on(&network, &task.train, &task.val);
     train("surrogate", &objective, &mut parameters, &TrainingConfig::default(), seed, &mut session)?;
     Ok(network.input.matmul(&parameters.constants()[0]).value().clone())

@@ -8,7 +8,7 @@
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::{Attack, AttackKind, Change, Scene, in_range, registry};
+use super::{Attack, AttackContext, AttackKind, Change, in_range, registry};
 use crate::error::{Error, Result};
 use crate::graph::heterophily::node_heterophily;
 use crate::linalg::random::generator;
@@ -47,14 +47,14 @@ impl Attack for OodConfig {
         self.rate
     }
 
-    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
+    fn plan(&self, context: &AttackContext<'_>, seed: u64) -> Result<Change> {
         if self.rate == 0.0 {
             return Ok(Change::default());
         }
-        let of = node_heterophily(scene.dataset.graph(), scene.dataset.labels());
+        let of = node_heterophily(context.dataset.graph(), context.dataset.labels());
         let mut rng = generator(seed, 0);
         // Equal H in random order: who has the lower number must not matter.
-        let mut nodes: Vec<(f32, f64, u32)> = scene
+        let mut nodes: Vec<(f32, f64, u32)> = context
             .split
             .test
             .iter()
@@ -73,7 +73,7 @@ impl Attack for OodConfig {
             })
             .collect();
         keys.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let count = ((self.share * scene.split.test.len() as f64).round() as usize).clamp(1, keys.len());
+        let count = ((self.share * context.split.test.len() as f64).round() as usize).clamp(1, keys.len());
         let mut test: Vec<u32> = keys[..count].iter().map(|(_, node)| *node).collect();
         test.sort_unstable();
         Ok(Change { test: Some(test), ..Change::default() })
@@ -97,11 +97,11 @@ mod tests {
     fn a_stronger_sample_lies_further_to_the_right() {
         let dataset =
             SynthConfig { nodes: 600, homophily: 0.6, ..SynthConfig::default() }.generate(0).unwrap();
-        let scene = Scene::new(&dataset, &dataset.splits()[0]);
-        let at = |rate| OodConfig { rate, ..OodConfig::default() }.perturb(&scene, 3).unwrap();
+        let context = AttackContext::new(&dataset, &dataset.splits()[0]);
+        let at = |rate| OodConfig { rate, ..OodConfig::default() }.perturb(&context, 3).unwrap();
         let means = [0.0, 0.3, 0.6, 1.0].map(|rate| at(rate).record.heterophily_after.unwrap());
         assert!(means.is_sorted_by(|a, b| a < b), "{means:?}");
-        assert_eq!(at(1.0).split.test.len(), (scene.split.test.len() as f64 / 2.0).round() as usize);
+        assert_eq!(at(1.0).split.test.len(), (context.split.test.len() as f64 / 2.0).round() as usize);
         assert!(OodConfig { rate: 1.0, share: 0.0 }.validate().is_err());
     }
 }

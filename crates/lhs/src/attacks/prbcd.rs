@@ -12,10 +12,10 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::edges::{Draft, share_of_edges, too_few};
+use super::edges::{EdgeEdits, share_of_edges, too_few};
 use super::relaxed::Relaxed;
 use super::surrogate::Surrogate;
-use super::{Attack, AttackKind, Change, Scene, in_range, registry};
+use super::{Attack, AttackContext, AttackKind, Change, in_range, registry};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
 use crate::linalg::random::{derive, generator};
@@ -84,13 +84,13 @@ impl Attack for PrbcdConfig {
         share_of_edges(self.rate, dataset.graph())
     }
 
-    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
-        let budget = self.budget(scene.dataset, scene.split);
+    fn plan(&self, context: &AttackContext<'_>, seed: u64) -> Result<Change> {
+        let budget = self.budget(context.dataset, context.split);
         // Fewer candidates than flips could not spend the budget.
-        let size = self.block.max(2 * budget).min(num_pairs(scene.dataset.num_nodes()));
-        let block = Block::drawn(scene.dataset.num_nodes() as u32, size, derive(seed, &[2]));
+        let size = self.block.max(2 * budget).min(num_pairs(context.dataset.num_nodes()));
+        let block = Block::drawn(context.dataset.num_nodes() as u32, size, derive(seed, &[2]));
         let climb = Climb { renewing: self.steps, steps: self.steps + self.last_steps, budget };
-        climb.run(scene, block, self.may_isolate, seed)
+        climb.run(context, block, self.may_isolate, seed)
     }
 }
 
@@ -107,17 +107,17 @@ impl Attack for PgdConfig {
         share_of_edges(self.rate, dataset.graph())
     }
 
-    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
-        let nodes = scene.dataset.num_nodes();
+    fn plan(&self, context: &AttackContext<'_>, seed: u64) -> Result<Change> {
+        let nodes = context.dataset.num_nodes();
         if nodes > MOST_NODES {
             return Err(Error::data(
                 format!("pgd looks at all pairs of nodes, which is too much for {nodes} nodes"),
                 format!("prbcd does the same for more than {MOST_NODES}"),
             ));
         }
-        let budget = self.budget(scene.dataset, scene.split);
+        let budget = self.budget(context.dataset, context.split);
         let climb = Climb { renewing: 0, steps: self.steps, budget };
-        climb.run(scene, Block::of_all(nodes as u32), self.may_isolate, seed)
+        climb.run(context, Block::of_all(nodes as u32), self.may_isolate, seed)
     }
 }
 
@@ -214,16 +214,22 @@ struct Climb {
 }
 
 impl Climb {
-    fn run(&self, scene: &Scene<'_>, mut block: Block, may_isolate: bool, seed: u64) -> Result<Change> {
+    fn run(
+        &self,
+        context: &AttackContext<'_>,
+        mut block: Block,
+        may_isolate: bool,
+        seed: u64,
+    ) -> Result<Change> {
         if self.budget == 0 {
             return Ok(Change::default());
         }
-        let graph = scene.dataset.graph();
-        let surrogate = Surrogate::train(scene, &scene.split.test, derive(seed, &[1]))?;
-        let per_step = STEP * self.budget as f64 / scene.dataset.num_nodes() as f64;
+        let graph = context.dataset.graph();
+        let surrogate = Surrogate::train(context, &context.split.test, derive(seed, &[1]))?;
+        let per_step = STEP * self.budget as f64 / context.dataset.num_nodes() as f64;
         let mut relaxed = Relaxed::new(graph, &block.pairs);
         for step in 0..self.steps {
-            scene.watch.step(step, self.steps)?;
+            context.step(step, self.steps)?;
             let slow = ((step + 1).saturating_sub(self.renewing).max(1) as f64).sqrt();
             let gradient = surrogate.gradient(&relaxed, &block.shares);
             block.climb(&gradient, (per_step / slow) as f32, self.budget);
@@ -232,17 +238,17 @@ impl Climb {
                 relaxed = Relaxed::new(graph, &block.pairs);
             }
         }
-        let mut draft = Draft::new(graph, may_isolate);
+        let mut edits = EdgeEdits::new(graph, may_isolate);
         for place in block.by_share() {
-            if draft.len() == self.budget {
+            if edits.len() == self.budget {
                 break;
             }
-            draft.flip(block.pairs[place].0, block.pairs[place].1);
+            edits.flip(block.pairs[place].0, block.pairs[place].1);
         }
-        if draft.len() < self.budget {
-            return Err(too_few(draft.len(), self.budget, "of the candidates"));
+        if edits.len() < self.budget {
+            return Err(too_few(edits.len(), self.budget, "of the candidates"));
         }
-        Ok(draft.into_flips().into())
+        Ok(edits.into_flips().into())
     }
 }
 

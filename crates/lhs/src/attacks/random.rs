@@ -7,8 +7,8 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-use super::edges::{Draft, share_of_edges, too_few};
-use super::{Attack, AttackKind, Change, Scene, in_range, registry};
+use super::edges::{EdgeEdits, share_of_edges, too_few};
+use super::{Attack, AttackContext, AttackKind, Change, in_range, registry};
 use crate::error::Result;
 use crate::graph::{Dataset, Split};
 use crate::linalg::random::generator;
@@ -56,73 +56,73 @@ impl Attack for RandomConfig {
         share_of_edges(self.rate, dataset.graph())
     }
 
-    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
-        let budget = self.budget(scene.dataset, scene.split);
+    fn plan(&self, context: &AttackContext<'_>, seed: u64) -> Result<Change> {
+        let budget = self.budget(context.dataset, context.split);
         let removals = match self.mode {
             Mode::Add => 0,
             Mode::Remove => budget,
             Mode::Flip => budget / 2,
         };
-        let mut draft = Draft::new(scene.dataset.graph(), self.may_isolate);
-        remove(&mut draft, |_, _| true, removals, seed)?;
-        add(&mut draft, |_, _| true, budget - removals, seed)?;
-        Ok(draft.into_flips().into())
+        let mut edits = EdgeEdits::new(context.dataset.graph(), self.may_isolate);
+        remove(&mut edits, |_, _| true, removals, seed)?;
+        add(&mut edits, |_, _| true, budget - removals, seed)?;
+        Ok(edits.into_flips().into())
     }
 }
 
 /// Removes `count` of the edges that `may` go, drawn evenly.
 pub(super) fn remove(
-    draft: &mut Draft<'_>,
+    edits: &mut EdgeEdits<'_>,
     may: impl Fn(u32, u32) -> bool,
     count: usize,
     seed: u64,
 ) -> Result<()> {
-    let mut edges: Vec<(u32, u32)> = draft.clean().edges().filter(|&(a, b)| may(a, b)).collect();
+    let mut edges: Vec<(u32, u32)> = edits.clean().edges().filter(|&(a, b)| may(a, b)).collect();
     edges.shuffle(&mut generator(seed, 0));
-    let before = draft.len();
+    let before = edits.len();
     for (a, b) in edges {
-        if draft.len() - before == count {
+        if edits.len() - before == count {
             return Ok(());
         }
-        draft.flip(a, b);
+        edits.flip(a, b);
     }
-    let found = draft.len() - before;
+    let found = edits.len() - before;
     if found < count { Err(too_few(found, count, "of the edges that may go")) } else { Ok(()) }
 }
 
 /// Joins `count` of the pairs that `may` be joined, drawn evenly.
 pub(super) fn add(
-    draft: &mut Draft<'_>,
+    edits: &mut EdgeEdits<'_>,
     may: impl Fn(u32, u32) -> bool,
     count: usize,
     seed: u64,
 ) -> Result<()> {
-    let graph = draft.clean();
+    let graph = edits.clean();
     let nodes = graph.num_nodes() as u32;
     let mut rng = generator(seed, 1);
-    let goal = draft.len() + count;
+    let goal = edits.len() + count;
     // Drawing again what is taken is quick until nearly every pair is.
     let mut patience = 100 * (count + 100);
-    while draft.len() < goal && patience > 0 {
+    while edits.len() < goal && patience > 0 {
         let (a, b) = (rng.random_range(0..nodes), rng.random_range(0..nodes));
         if may(a, b) && !graph.has_edge(a, b) {
-            draft.flip(a, b);
+            edits.flip(a, b);
         }
         patience -= 1;
     }
-    if draft.len() == goal {
+    if edits.len() == goal {
         return Ok(());
     }
     let pairs = (0..nodes).flat_map(|a| (a + 1..nodes).map(move |b| (a, b)));
     let mut free: Vec<(u32, u32)> = pairs.filter(|&(a, b)| may(a, b) && !graph.has_edge(a, b)).collect();
     free.shuffle(&mut rng);
     for (a, b) in free {
-        if draft.len() == goal {
+        if edits.len() == goal {
             return Ok(());
         }
-        draft.flip(a, b);
+        edits.flip(a, b);
     }
-    let found = count - (goal - draft.len());
+    let found = count - (goal - edits.len());
     if found < count { Err(too_few(found, count, "of the pairs that may be joined")) } else { Ok(()) }
 }
 
@@ -142,19 +142,19 @@ mod tests {
     #[test]
     fn modes_add_and_remove_what_they_say() {
         let dataset = SynthConfig { nodes: 120, ..SynthConfig::default() }.generate(0).unwrap();
-        let scene = Scene::new(&dataset, &dataset.splits()[0]);
+        let context = AttackContext::new(&dataset, &dataset.splits()[0]);
         let budget = share_of_edges(0.2, dataset.graph());
         for (mode, added, removed) in
             [(Mode::Add, budget, 0), (Mode::Remove, 0, budget), (Mode::Flip, budget - budget / 2, budget / 2)]
         {
             let record =
-                RandomConfig { rate: 0.2, mode, may_isolate: false }.perturb(&scene, 1).unwrap().record;
+                RandomConfig { rate: 0.2, mode, may_isolate: false }.perturb(&context, 1).unwrap().record;
             assert_eq!((record.edges_added, record.edges_removed), (added, removed), "{mode:?}");
         }
         let all = RandomConfig { rate: 1.0, mode: Mode::Remove, may_isolate: false };
-        let error = all.perturb(&scene, 0).unwrap_err().to_string();
+        let error = all.perturb(&context, 0).unwrap_err().to_string();
         assert!(error.contains("can be flipped"), "{error}");
-        let isolated = RandomConfig { may_isolate: true, ..all }.perturb(&scene, 0).unwrap();
+        let isolated = RandomConfig { may_isolate: true, ..all }.perturb(&context, 0).unwrap();
         assert_eq!(isolated.dataset.graph().num_edges(), 0);
     }
 
@@ -165,9 +165,9 @@ mod tests {
         let parts = SynthConfig { nodes: 40, ..SynthConfig::default() }.generate(0).unwrap();
         let graph = crate::graph::Graph::from_edges(40, &pairs).unwrap().0;
         let dataset = parts.with_graph(graph).unwrap();
-        let scene = Scene::new(&dataset, &dataset.splits()[0]);
+        let context = AttackContext::new(&dataset, &dataset.splits()[0]);
         let attack = |rate| RandomConfig { rate, mode: Mode::Add, may_isolate: false };
-        assert_eq!(attack(0.3).perturb(&scene, 0).unwrap().record.edges_added, 180, "all that are free");
-        assert!(attack(0.31).perturb(&scene, 0).unwrap_err().to_string().contains("only 180"));
+        assert_eq!(attack(0.3).perturb(&context, 0).unwrap().record.edges_added, 180, "all that are free");
+        assert!(attack(0.31).perturb(&context, 0).unwrap_err().to_string().contains("only 180"));
     }
 }

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use super::Scene;
+use super::AttackContext;
 use super::relaxed::Relaxed;
 use super::targets::Target;
 use crate::autograd::{Order, Var, gradients};
@@ -22,26 +22,26 @@ const HIDDEN: usize = 16;
 
 /// A trained network, and the nodes to be misled.
 pub(super) struct Surrogate<'a> {
-    scene: &'a Scene<'a>,
+    context: &'a AttackContext<'a>,
     model: Fitted<Gcn>,
     targets: Labelled,
 }
 
 impl<'a> Surrogate<'a> {
-    /// Trains on the clean data of a scene; `targets` are the nodes to be misled.
-    pub(super) fn train(scene: &'a Scene<'a>, targets: &[u32], seed: u64) -> Result<Self> {
-        scene.need_features()?;
-        let labels = scene.dataset.labels();
+    /// Trains on the clean data of a context; `targets` are the nodes to be misled.
+    pub(super) fn train(context: &'a AttackContext<'a>, targets: &[u32], seed: u64) -> Result<Self> {
+        context.need_features()?;
+        let labels = context.dataset.labels();
         let (nodes, classes): (Vec<u32>, Vec<u32>) =
             targets.iter().filter_map(|&node| Some((node, labels.get(node as usize)?))).unzip();
         if nodes.is_empty() {
             return Err(Error::data("none of the nodes to attack has a label", "label some of them"));
         }
-        let task = Task::new(scene.dataset, scene.split)?;
-        let mut session = Session { stop: scene.watch.stop, ..Session::default() };
+        let task = Task::new(context.dataset, context.split)?;
+        let mut session = Session::watched_by(context.observer);
         let config = Gcn { hidden: HIDDEN, ..Gcn::default() };
         let model = config.fit_with(&task, seed, &mut session)?;
-        Ok(Surrogate { scene, model, targets: Labelled { nodes, classes } })
+        Ok(Surrogate { context, model, targets: Labelled { nodes, classes } })
     }
 
     /// The gradient of the loss at one node alone with respect to flipping each of some pairs.
@@ -57,7 +57,7 @@ impl<'a> Surrogate<'a> {
 
     fn gradient_of(&self, relaxed: &Relaxed, shares: &[f32], targets: &Labelled) -> Vec<f32> {
         let shares = Var::parameter(Mat::column(shares));
-        let scores = self.model.scores_over(relaxed.propagation(&shares), self.scene.dataset.features());
+        let scores = self.model.scores_over(relaxed.propagation(&shares), self.context.dataset.features());
         let loss = lead(&scores.gather_rows(&Rc::from(targets.nodes.as_slice())), &targets.classes);
         gradients(&loss, &[&shares], Order::First)[0].value().as_slice().to_vec()
     }

@@ -3,8 +3,8 @@
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-use super::edges::{Draft, flip, per_neighbour};
-use super::{Change, Scene, in_range};
+use super::edges::{EdgeEdits, flip, per_neighbour};
+use super::{AttackContext, Change, in_range};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Graph, Split};
 use crate::linalg::random::generator;
@@ -99,33 +99,33 @@ impl TargetedConfig {
 
     /// Attacks the nodes one after the other, flip by flip, on a graph that stays changed; `choose` names the other end of
     /// the best pair at a node of some class. Only the nodes attacked are scored.
-    pub(super) fn strike(
+    pub(super) fn plan(
         &self,
-        scene: &Scene<'_>,
+        context: &AttackContext<'_>,
         nodes: Vec<u32>,
-        mut choose: impl FnMut(&Graph, Target, &Draft<'_>) -> Option<u32>,
+        mut choose: impl FnMut(&Graph, Target, &EdgeEdits<'_>) -> Option<u32>,
     ) -> Result<Change> {
-        let dataset = scene.dataset;
-        let mut draft = Draft::new(dataset.graph(), self.may_isolate);
+        let dataset = context.dataset;
+        let mut edits = EdgeEdits::new(dataset.graph(), self.may_isolate);
         let mut graph = dataset.graph().clone();
         for (done, &node) in nodes.iter().enumerate() {
-            scene.watch.step(done, nodes.len())?;
+            context.step(done, nodes.len())?;
             let class = dataset.labels().get(node as usize).ok_or_else(|| {
                 let id = dataset.node_id(node as usize);
                 Error::data(format!("node {id} has no label"), "attack nodes that have one")
             })?;
             for _ in 0..self.flips_at(dataset, node) {
-                let Some(other) = choose(&graph, Target { node, class }, &draft) else { break };
-                draft.flip(node, other);
+                let Some(other) = choose(&graph, Target { node, class }, &edits) else { break };
+                edits.flip(node, other);
                 graph = flip(&graph, &[(node, other)])?.graph;
             }
         }
-        Ok(Change { flips: draft.into_flips(), test: Some(nodes), ..Change::default() })
+        Ok(Change { flips: edits.into_flips(), test: Some(nodes), ..Change::default() })
     }
 
     /// The nodes to attack, ascending.
-    pub(super) fn nodes(&self, scene: &Scene<'_>, seed: u64) -> Result<Vec<u32>> {
-        let (dataset, test) = (scene.dataset, &scene.split.test);
+    pub(super) fn nodes(&self, context: &AttackContext<'_>, seed: u64) -> Result<Vec<u32>> {
+        let (dataset, test) = (context.dataset, &context.split.test);
         let mut nodes = self.targets.iter().map(|id| id.find(dataset)).collect::<Result<Vec<u32>>>()?;
         if nodes.is_empty() {
             nodes =
@@ -166,15 +166,15 @@ mod tests {
         let (dataset, test) = named();
         let id: NodeId = toml::Value::from(dataset.node_id(test as usize)).try_into().unwrap();
         let attack = TargetedConfig { targets: vec![id.clone(), id], ..TargetedConfig::default() };
-        let scene = Scene::new(&dataset, &dataset.splits()[0]);
-        assert_eq!(attack.nodes(&scene, 0).unwrap(), [test], "named twice, attacked once");
+        let context = AttackContext::new(&dataset, &dataset.splits()[0]);
+        assert_eq!(attack.nodes(&context, 0).unwrap(), [test], "named twice, attacked once");
         for (wrong, said) in [
             (NodeId::Name("nobody".into()), "no node nobody"),
             (NodeId::from(60), "no node 60"),
             (NodeId::from(dataset.splits()[0].train[0] + 10), "not a test node"),
         ] {
             let attack = TargetedConfig { targets: vec![wrong], ..TargetedConfig::default() };
-            let error = attack.nodes(&scene, 0).unwrap_err().to_string();
+            let error = attack.nodes(&context, 0).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
         }
     }

@@ -33,7 +33,8 @@ pub struct LoadOptions {
 /// - a folder with `edges.csv` (or `.tsv`), or any `*.csv` or `*.tsv` of edges: [`tables`];
 /// - `FOLDER/ind.NAME` where `FOLDER/ind.NAME.graph` exists: [`planetoid`];
 /// - a bare name such as `cora`: looked up among the fetched graphs, see [`cache`].
-pub fn load(source: &Path, options: &LoadOptions) -> Result<Dataset> {
+pub fn load(source: impl AsRef<Path>, options: &LoadOptions) -> Result<Dataset> {
+    let source = source.as_ref();
     if source.is_file() && !tables::is_here(source) {
         return npz::read(source, options);
     }

@@ -1,24 +1,23 @@
 //! The figures of a suite: accuracy against strength, heterophily, right-shift against loss, training curves.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+
+use maud::Markup;
 
 use super::svg::{Axis, Plot};
-use super::tables::{contestant, quoted, state};
-use crate::bench::{CellRecord, Measured};
-use crate::eval::audit::GIVEN;
-use crate::eval::metrics;
+use crate::experiment::table::csv_text;
+use crate::experiment::table::{AccuracyTable, Column, Line, distinct};
+use crate::experiment::{CellId, CellRecord, Measured};
+use crate::metrics::audit::GIVEN;
+use crate::metrics::statistics as metrics;
 use crate::training::EpochRecord;
-
-/// Rates with mean and spread.
-type Points = Vec<(f64, f64, f64)>;
 
 /// A picture and the numbers behind it.
 pub struct Figure {
     /// What it shows.
     pub title: String,
     /// The picture.
-    pub svg: String,
+    pub svg: Markup,
     /// The numbers.
     pub csv: String,
 }
@@ -28,73 +27,84 @@ fn finished(records: &[CellRecord]) -> impl Iterator<Item = (&CellRecord, &Measu
     records.iter().filter_map(|record| Some((record, record.result.as_ref()?)))
 }
 
-fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    items.for_each(|item| {
-        if !found.contains(&item) {
-            found.push(item);
-        }
-    });
-    found
-}
-
 /// Accuracy against strength, with bands of one standard deviation, for each attack that came in several strengths.
-pub fn strengths(records: &[CellRecord]) -> Vec<Figure> {
-    let attacks = distinct(records.iter().filter_map(|record| {
-        let attack = record.id.attack.as_ref()?;
-        Some((record.id.dataset.clone(), attack.name.clone(), attack.poisoning))
+pub fn strengths(table: &AccuracyTable) -> Vec<Figure> {
+    let attacks = distinct(table.lines.iter().filter_map(|line| {
+        let attack = line.attack.as_ref()?;
+        Some((line.dataset.as_str(), attack.name.as_str(), attack.poisoning))
     }));
     attacks
-        .iter()
-        .filter_map(|(dataset, name, poisoning)| strength(records, dataset, name, *poisoning))
+        .into_iter()
+        .filter_map(|(dataset, name, poisoning)| strength(table, dataset, name, poisoning))
         .collect()
 }
 
-fn strength(records: &[CellRecord], dataset: &str, name: &str, poisoning: bool) -> Option<Figure> {
-    // The accuracies of each contestant, by rate in millionths: floats are no keys.
-    let mut series: Vec<(String, BTreeMap<i64, Vec<f64>>)> = Vec::new();
-    for (record, measured) in finished(records).filter(|(record, _)| record.id.dataset == dataset) {
-        let rate = match &record.id.attack {
-            None => 0.0,
-            Some(attack) if attack.name == name && attack.poisoning == poisoning => attack.rate,
-            Some(_) => continue,
-        };
-        let who = contestant(record);
-        let place = series.iter().position(|(known, _)| *known == who).unwrap_or_else(|| {
-            series.push((who, BTreeMap::new()));
-            series.len() - 1
-        });
-        series[place].1.entry((rate * 1e6).round() as i64).or_default().push(measured.scores.test_accuracy);
-    }
-    let rates = distinct(series.iter().flat_map(|(_, by_rate)| by_rate.keys().copied()));
-    if rates.iter().filter(|&&rate| rate != 0).count() < 2 {
+fn strength(table: &AccuracyTable, dataset: &str, name: &str, poisoning: bool) -> Option<Figure> {
+    let same = |line: &Line| {
+        let attack = line.attack.as_ref();
+        line.dataset == dataset && attack.is_none_or(|own| own.name == name && own.poisoning == poisoning)
+    };
+    let rate = |line: usize| table.lines[line].rate();
+    let mut lines: Vec<usize> = (0..table.lines.len()).filter(|&line| same(&table.lines[line])).collect();
+    lines.sort_by(|&a, &b| rate(a).total_cmp(&rate(b)));
+    // An attack of strength 0 is no attack: the clean data, which comes first, stands for both.
+    lines.dedup_by(|second, first| rate(*second) == rate(*first));
+    if lines.iter().filter(|&&line| rate(line) != 0.0).count() < 2 {
         return None;
     }
-    let mut csv = "model,rate,mean,std,cells\n".to_string();
-    let summed: Vec<(&String, Points)> = series
-        .iter()
-        .map(|(who, by_rate)| {
-            let points = by_rate.iter().map(|(&rate, values)| {
-                let rate = rate as f64 / 1e6;
-                let (mean, std) = (metrics::mean(values), metrics::std(values));
-                let _ = writeln!(csv, "{},{rate},{mean:.4},{std:.4},{}", quoted(who), values.len());
-                (rate, mean, std)
-            });
-            (who, points.collect())
-        })
-        .collect();
-    let points = || summed.iter().flat_map(|(_, points)| points);
-    let heights = points().flat_map(|&(_, mean, std)| [mean - std, mean + std]);
+    let series: Vec<Series> =
+        (0..table.columns.len()).filter_map(|column| Series::of(table, &lines, column)).collect();
+    let points = || series.iter().flat_map(|series| &series.points);
+    let heights = points().flat_map(|point| [point.mean - point.std, point.mean + point.std]);
     let y = Axis::around("test accuracy, %", heights);
-    let mut plot = Plot::new(Axis::around("rate", points().map(|point| point.0)), y);
-    for (colour, (who, points)) in summed.iter().enumerate() {
-        plot.band(&points.iter().map(|&(x, m, s)| (x, m - s, m + s)).collect::<Vec<_>>(), colour);
-        plot.line(&points.iter().map(|&(x, m, _)| (x, m)).collect::<Vec<_>>(), colour);
-        plot.legend(who, colour);
-    }
+    let mut plot = Plot::new(Axis::around("rate", points().map(|point| point.rate)), y);
+    series.iter().enumerate().for_each(|(colour, series)| series.draw(&mut plot, colour));
     let when = if poisoning { "before training" } else { "after training" };
     let title = format!("{dataset}: {name} {when}");
+    let csv = csv_text(["model", "rate", "mean", "std", "cells"], series.iter().flat_map(Series::rows));
     Some(Figure { svg: plot.finish(&title), title, csv })
+}
+
+/// Accuracy at a strength.
+struct Point {
+    rate: f64,
+    mean: f64,
+    std: f64,
+    cells: usize,
+}
+
+/// A model or variant at growing strengths.
+struct Series {
+    name: String,
+    points: Vec<Point>,
+}
+
+impl Series {
+    /// What a column says at some lines; none if it says nothing.
+    fn of(table: &AccuracyTable, lines: &[usize], column: usize) -> Option<Self> {
+        let point = |&line: &usize| {
+            let entry = table.entry(line, column);
+            let (mean, std) = (entry.mean()?, entry.std()?);
+            Some(Point { rate: table.lines[line].rate(), mean, std, cells: entry.cells() })
+        };
+        let points: Vec<Point> = lines.iter().filter_map(point).collect();
+        (!points.is_empty()).then(|| Series { name: table.columns[column].to_string(), points })
+    }
+
+    fn draw(&self, plot: &mut Plot, colour: usize) {
+        let band: Vec<_> = self.points.iter().map(|p| (p.rate, p.mean - p.std, p.mean + p.std)).collect();
+        let line: Vec<_> = self.points.iter().map(|p| (p.rate, p.mean)).collect();
+        plot.band(&band, colour);
+        plot.line(&line, colour);
+        plot.legend(&self.name, colour);
+    }
+
+    fn rows(&self) -> impl Iterator<Item = [String; 5]> {
+        self.points.iter().map(|p| {
+            let (mean, std) = (format!("{:.4}", p.mean), format!("{:.4}", p.std));
+            [self.name.clone(), p.rate.to_string(), mean, std, p.cells.to_string()]
+        })
+    }
 }
 
 /// How heterophilic nodes are: training nodes, test nodes, and test nodes under each attack, in the given graph and in
@@ -117,99 +127,124 @@ pub fn heterophily(records: &[CellRecord]) -> Vec<Figure> {
 }
 
 fn histograms(dataset: &str, graph: &str, cells: &[(&CellRecord, &Measured)]) -> Option<Figure> {
-    let mut series: Vec<(String, Vec<usize>)> = Vec::new();
-    // Models that learn no structure see the same given graph: one is enough.
-    let model = &cells.iter().find(|(_, m)| m.heterophily.iter().any(|h| h.graph == graph))?.0.id.model;
-    for (record, measured) in cells.iter().filter(|(record, _)| record.id.model == *model) {
-        for found in measured.heterophily.iter().filter(|h| h.graph == graph) {
-            let name = match (found.part.as_str(), &record.id.attack) {
-                ("train", None) => "training".to_string(),
-                ("test", None) => "test".to_string(),
-                ("test", Some(_)) => state(record.id.attack.as_ref()),
-                _ => continue,
-            };
-            match series.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, sum)) => sum.iter_mut().zip(&found.histogram).for_each(|(sum, count)| *sum += count),
-                None => series.push((name, found.histogram.clone())),
-            }
-        }
-    }
+    let samples = samples(graph, cells)?;
     let share = |histogram: &[usize]| {
         let total = histogram.iter().sum::<usize>().max(1) as f64;
         histogram.iter().map(move |&count| count as f64 / total).collect::<Vec<f64>>()
     };
-    let highest = series.iter().flat_map(|(_, histogram)| share(histogram)).fold(0.0, f64::max);
+    let highest = samples.iter().flat_map(|(_, histogram)| share(histogram)).fold(0.0, f64::max);
     let mut plot = Plot::new(
         Axis::new("node heterophily H", 0.0, 1.0),
         Axis::new("share of the nodes", 0.0, 1.05 * highest),
     );
-    let mut csv = "sample,bin,from,nodes\n".to_string();
-    for (colour, (name, histogram)) in series.iter().enumerate() {
+    let mut rows = Vec::new();
+    for (colour, (name, histogram)) in samples.iter().enumerate() {
         plot.steps(histogram, colour);
         plot.legend(name, colour);
-        for (bin, count) in histogram.iter().enumerate() {
-            let _ =
-                writeln!(csv, "{},{bin},{:.3},{count}", quoted(name), bin as f64 / histogram.len() as f64);
-        }
+        rows.extend(histogram.iter().enumerate().map(|(bin, count)| {
+            let from = format!("{:.3}", bin as f64 / histogram.len() as f64);
+            [name.clone(), bin.to_string(), from, count.to_string()]
+        }));
     }
     let which = if graph == GIVEN { "given graph".to_string() } else { format!("latent graph, {graph}") };
     let title = format!("{dataset}: H in the {which}");
+    let csv = csv_text(["sample", "bin", "from", "nodes"], rows);
     Some(Figure { svg: plot.finish(&title), title, csv })
+}
+
+/// Histograms by sample of nodes, summed over the cells of one model: all models that learn no structure see the same
+/// given graph, and one is enough.
+fn samples(graph: &str, cells: &[(&CellRecord, &Measured)]) -> Option<Vec<(String, Vec<usize>)>> {
+    let (first, _) = cells.iter().find(|(_, m)| m.heterophily.iter().any(|h| h.graph == graph))?;
+    let who = Column::of(&first.id);
+    let mut samples: Vec<(String, Vec<usize>)> = Vec::new();
+    for (record, measured) in cells.iter().filter(|(record, _)| Column::of(&record.id) == who) {
+        for found in measured.heterophily.iter().filter(|h| h.graph == graph) {
+            let name = match (found.part.as_str(), &record.id.attack) {
+                ("train", None) => "training".to_string(),
+                ("test", None) => "test".to_string(),
+                ("test", Some(_)) => Line::of(&record.id).state(),
+                _ => continue,
+            };
+            match samples.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => sum.iter_mut().zip(&found.histogram).for_each(|(sum, count)| *sum += count),
+                None => samples.push((name, found.histogram.clone())),
+            }
+        }
+    }
+    Some(samples)
+}
+
+/// What an attack after training did to a model on a split.
+struct Blow {
+    who: String,
+    said: String,
+    shift: f64,
+    loss: f64,
 }
 
 /// How far attacks after training moved the test nodes to the right, against what they cost each model.
 pub fn shift_against_loss(records: &[CellRecord]) -> Option<Figure> {
-    let shift = |measured: &Measured| {
-        measured.heterophily.iter().find(|h| h.graph == GIVEN && h.part == "test").and_then(|h| h.mean_shift)
-    };
-    let clean = |record: &CellRecord| {
-        finished(records).find(|(other, _)| {
-            let (a, b) = (&other.id, &record.id);
-            let same = a.dataset == b.dataset && a.model == b.model && a.variant == b.variant;
-            same && (a.split, a.seed) == (b.split, b.seed) && a.attack.is_none()
-        })
-    };
-    let mut points: Vec<(String, String, f64, f64)> = Vec::new();
-    for (record, measured) in finished(records) {
-        let Some(attack) = record.id.attack.as_ref().filter(|attack| !attack.poisoning) else { continue };
-        let Some((_, before)) = clean(record) else { continue };
-        if let (Some(old), Some(new)) = (shift(before), shift(measured)) {
-            let loss = before.scores.test_accuracy - measured.scores.test_accuracy;
-            let said = format!("{} under {}", record.id.dataset, state(Some(attack)));
-            points.push((contestant(record), said, new - old, loss));
-        }
-    }
-    if points.is_empty() {
+    let blows = blows(records);
+    if blows.is_empty() {
         return None;
     }
     let mut plot = Plot::new(
-        Axis::around("right-shift of the test nodes' mean H", points.iter().map(|p| p.2)),
-        Axis::around("accuracy lost, points", points.iter().map(|p| p.3)),
+        Axis::around("right-shift of the test nodes' mean H", blows.iter().map(|blow| blow.shift)),
+        Axis::around("accuracy lost, points", blows.iter().map(|blow| blow.loss)),
     );
-    let mut csv = "model,attack,shift,loss\n".to_string();
-    let mut correlations = Vec::new();
-    for (colour, who) in distinct(points.iter().map(|point| point.0.clone())).iter().enumerate() {
-        let own: Vec<_> = points.iter().filter(|point| point.0 == *who).collect();
-        for (_, said, shift, loss) in &own {
+    let (mut rows, mut correlations) = (Vec::new(), Vec::new());
+    for (colour, who) in distinct(blows.iter().map(|blow| &blow.who)).into_iter().enumerate() {
+        let own: Vec<&Blow> = blows.iter().filter(|blow| blow.who == *who).collect();
+        for Blow { said, shift, loss, .. } in &own {
             plot.dot(*shift, *loss, colour, &format!("{who}, {said}: {loss:.1} points lost"));
-            let _ = writeln!(csv, "{},{},{shift:.5},{loss:.4}", quoted(who), quoted(said));
+            rows.push([who.clone(), said.clone(), format!("{shift:.5}"), format!("{loss:.4}")]);
         }
         plot.legend(who, colour);
-        let pairs: Vec<(f64, f64)> = own.iter().map(|point| (point.2, point.3)).collect();
+        let pairs: Vec<(f64, f64)> = own.iter().map(|blow| (blow.shift, blow.loss)).collect();
         let correlation = metrics::rank_correlation(&pairs);
         correlations.push(format!("{who} {}", correlation.map_or("-".into(), |c| format!("{c:.2}"))));
     }
     let title = format!("Right-shift against loss; rank correlation: {}", correlations.join(", "));
+    let csv = csv_text(["model", "attack", "shift", "loss"], rows);
     Some(Figure { svg: plot.finish(&title), title, csv })
+}
+
+/// Each attacked cell against the clean one of the same model, split and seed.
+fn blows(records: &[CellRecord]) -> Vec<Blow> {
+    type Same<'a> = (&'a str, &'a str, Option<&'a str>, usize, u64);
+    fn same(id: &CellId) -> Same<'_> {
+        (&id.dataset, &id.model, id.variant.as_deref(), id.split, id.seed)
+    }
+    let shift = |measured: &Measured| {
+        measured.heterophily.iter().find(|h| h.graph == GIVEN && h.part == "test").and_then(|h| h.mean_shift)
+    };
+    let clean: BTreeMap<Same<'_>, &Measured> = finished(records)
+        .filter(|(record, _)| record.id.attack.is_none())
+        .map(|(record, measured)| (same(&record.id), measured))
+        .collect();
+    let evaded = finished(records).filter(|(r, _)| r.id.attack.as_ref().is_some_and(|a| !a.poisoning));
+    evaded
+        .filter_map(|(record, measured)| {
+            let before = clean.get(&same(&record.id))?;
+            let state = Line::of(&record.id).state();
+            Some(Blow {
+                who: Column::of(&record.id).to_string(),
+                said: format!("{} under {state}", record.id.dataset),
+                shift: shift(measured)? - shift(before)?,
+                loss: before.scores.test_accuracy? - measured.scores.test_accuracy?,
+            })
+        })
+        .collect()
 }
 
 /// Accuracy at the validation nodes while models were trained.
 pub fn curves(records: &[CellRecord]) -> Vec<Figure> {
     let mut figures = Vec::new();
-    for dataset in distinct(records.iter().map(|record| record.id.dataset.clone())) {
-        let own = finished(records).filter(|(record, m)| record.id.dataset == dataset && !m.curve.is_empty());
+    for dataset in distinct(records.iter().map(|record| &record.id.dataset)) {
+        let own = finished(records).filter(|(r, m)| r.id.dataset == *dataset && !m.curve.is_empty());
         let series: Vec<(String, &[EpochRecord])> =
-            own.map(|(record, measured)| (contestant(record), measured.curve.as_slice())).collect();
+            own.map(|(r, m)| (Column::of(&r.id).to_string(), m.curve.as_slice())).collect();
         figures.extend(curve(&format!("{dataset}: while training"), &series));
     }
     figures
@@ -217,21 +252,11 @@ pub fn curves(records: &[CellRecord]) -> Vec<Figure> {
 
 /// The curve of each series in the first stage that measures validation accuracy.
 pub fn curve(title: &str, series: &[(String, &[EpochRecord])]) -> Option<Figure> {
-    let mut csv = "model,stage,epoch,train_loss,val_accuracy\n".to_string();
-    let mut lines: Vec<(&String, Vec<(f64, f64)>)> = Vec::new();
-    for (who, records) in series {
-        let mut line: Vec<(f64, f64)> = Vec::new();
-        let stage = records.iter().find(|record| record.val_accuracy.is_some()).map(|record| &record.stage);
-        for record in *records {
-            let accuracy = record.val_accuracy.map(|share| 100.0 * f64::from(share));
-            let shown = accuracy.map_or(String::new(), |accuracy| format!("{accuracy:.2}"));
-            let EpochRecord { stage: own, epoch, train_loss, .. } = record;
-            let _ = writeln!(csv, "{},{own},{epoch},{train_loss},{shown}", quoted(who));
-            line.extend(accuracy.filter(|_| Some(own) == stage).map(|accuracy| (*epoch as f64, accuracy)));
-        }
-        lines.push((who, line));
-    }
-    lines.retain(|(_, line)| line.len() > 1);
+    let lines: Vec<(&String, Vec<(f64, f64)>)> = series
+        .iter()
+        .map(|(who, records)| (who, validation(records)))
+        .filter(|(_, line)| line.len() > 1)
+        .collect();
     if lines.is_empty() {
         return None;
     }
@@ -244,5 +269,20 @@ pub fn curve(title: &str, series: &[(String, &[EpochRecord])]) -> Option<Figure>
         plot.line(line, colour);
         plot.legend(who, colour);
     }
+    let rows = series.iter().flat_map(|(who, records)| records.iter().map(|record| epoch_row(who, record)));
+    let csv = csv_text(["model", "stage", "epoch", "train_loss", "val_accuracy"], rows);
     Some(Figure { svg: plot.finish(title), title: title.into(), csv })
+}
+
+/// Epochs and validation accuracies, in percent, of the first stage that has them.
+fn validation(records: &[EpochRecord]) -> Vec<(f64, f64)> {
+    let stage = records.iter().find(|record| record.val_accuracy.is_some()).map(|record| &record.stage);
+    let own = records.iter().filter(|record| Some(&record.stage) == stage);
+    own.filter_map(|record| Some((record.epoch as f64, 100.0 * f64::from(record.val_accuracy?)))).collect()
+}
+
+fn epoch_row(who: &str, record: &EpochRecord) -> [String; 5] {
+    let EpochRecord { stage, epoch, train_loss, val_accuracy, .. } = record;
+    let accuracy = val_accuracy.map_or(String::new(), |share| format!("{:.2}", 100.0 * f64::from(share)));
+    [who.to_string(), stage.clone(), epoch.to_string(), train_loss.to_string(), accuracy]
 }

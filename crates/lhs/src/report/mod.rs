@@ -1,9 +1,13 @@
 //! Results as a page: one file that opens offline, with tables, figures, and the numbers behind them.
 //!
-//! [`Report`] gathers the folders of suites and of training runs; [`Report::html`] lays them out. Figures are drawn here,
-//! as SVG; the page's script only offers downloads and lets the reader walk through a run's graphs.
+//! [`Report`] gathers the folders of suites and of training runs; [`Report::html`] lays them out. [`AccuracyTable`] sums
+//! the cells of a suite up, and is the only place that does. Figures are drawn here, as SVG; the page's script only offers
+//! downloads and lets the reader walk through a run's graphs. All markup goes through `maud`, which escapes every name.
 
+mod embed;
+mod explorer;
 mod figures;
+mod latent;
 mod page;
 pub mod paper;
 mod svg;
@@ -12,10 +16,10 @@ mod view;
 
 use std::path::{Path, PathBuf};
 
-use crate::bench::{CellRecord, Suite, read_cells};
 use crate::error::{Error, Result};
-pub use tables::AccuracyTable;
-pub use view::{Looked, RunView};
+use crate::experiment::table::{AccuracyTable, cell_key};
+use crate::experiment::{CellRecord, Suite, read_cells};
+pub use view::{RunView, RunViewInput};
 
 /// The results of one suite.
 pub struct SuiteResults {
@@ -27,7 +31,7 @@ pub struct SuiteResults {
     pub version: String,
     /// What was run.
     pub suite: Suite,
-    /// What came out.
+    /// What came out, in the order of the suite.
     pub records: Vec<CellRecord>,
 }
 
@@ -41,24 +45,31 @@ pub struct Report {
 }
 
 impl SuiteResults {
-    /// Reads a folder that `lhs bench` made.
+    /// Reads a folder of results.
     pub fn read(folder: &Path) -> Result<Self> {
-        let (manifest, records) = read_cells(folder)?;
+        let (manifest, mut records) = read_cells(folder)?;
         if records.is_empty() {
-            return Err(Error::input(folder, "", "no cell is finished yet", "let `lhs bench` run first"));
+            return Err(Error::input(folder, "", "no cell is finished yet", "let the suite run first"));
         }
+        // Figures list their series in this order, whatever was finished first.
+        let table = AccuracyTable::new(&manifest.suite, &records);
+        records.sort_by_cached_key(|record| (table.place(&record.id), cell_key(&record.id)));
         Ok(SuiteResults {
             folder: folder.to_path_buf(),
             name: manifest.name,
-            version: manifest.version,
+            version: manifest.lhs_version,
             suite: manifest.suite,
             records,
         })
     }
 
-    /// Accuracies of all cells.
+    /// Accuracies of all cells, held against the paper's.
     pub fn table(&self) -> AccuracyTable {
-        AccuracyTable::new(&self.suite, &self.records)
+        let table = AccuracyTable::new(&self.suite, &self.records);
+        match &self.suite.paper {
+            Some(paper) => table.with_paper(|line, column| paper::published(paper, line, column)),
+            None => table,
+        }
     }
 }
 

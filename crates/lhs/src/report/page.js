@@ -6,16 +6,22 @@ const save = (name, type, text) => {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 };
+// What the page holds for its script is JSON, whatever it is: see embed.rs.
+const held = (element, kind) => JSON.parse(element.querySelector(`script[data-holds="${kind}"]`).textContent);
+// A picture of its own has no page around it to take its colour from, and must be XML.
+const drawing = (figure) => {
+  const picture = figure.querySelector("svg").cloneNode(true);
+  picture.setAttribute("color", "#1b1f24");
+  return new XMLSerializer().serializeToString(picture);
+};
 for (const button of document.querySelectorAll("button[data-save]")) {
   button.addEventListener("click", () => {
     const figure = button.closest("[data-name]");
     const name = figure.dataset.name;
-    if (button.dataset.save === "csv") save(name + ".csv", "text/csv", figure.querySelector("script").textContent);
-    else save(name + ".svg", "image/svg+xml", figure.querySelector("svg").outerHTML.replace("<svg ", '<svg color="#1b1f24" '));
+    if (button.dataset.save === "csv") save(name + ".csv", "text/csv", held(figure, "csv"));
+    else save(name + ".svg", "image/svg+xml", drawing(figure));
   });
 }
-const colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#7F7F7F"];
-const colour = (c) => (c < 0 ? "#b8bec5" : colours[c % colours.length]);
 const svg = (tag, attributes, parent) => {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -23,7 +29,8 @@ const svg = (tag, attributes, parent) => {
   return element;
 };
 for (const explorer of document.querySelectorAll(".explorer")) {
-  const data = JSON.parse(explorer.querySelector("script").textContent);
+  const data = held(explorer, "explorer");
+  const colour = (c) => (c < 0 ? "#b8bec5" : data.colours[c % data.colours.length]);
   const [field, said] = [explorer.querySelector("input"), explorer.querySelector("output")];
   const places = new Map(data.ids.map((id, place) => [id, place]));
   const name = (c) => (c < 0 ? "unknown" : data.classes[c]);
@@ -60,7 +67,7 @@ for (const explorer of document.querySelectorAll(".explorer")) {
   };
   explorer.querySelector("form").addEventListener("submit", (event) => {
     event.preventDefault();
-    show(field.value.trim());
+    show(places.has(field.value) ? field.value : field.value.trim());
   });
   // report.html#node=17 opens at that node.
   const named = new URLSearchParams(location.hash.slice(1)).get("node");

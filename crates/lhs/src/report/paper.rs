@@ -1,13 +1,6 @@
 //! What the paper reports: test accuracy in percent, mean and standard deviation.
 
-/// Accuracy of a method on a dataset.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Figure {
-    /// Mean.
-    pub mean: f64,
-    /// Standard deviation.
-    pub std: f64,
-}
+use crate::experiment::table::{Column, Line, Published};
 
 /// Mean and standard deviation.
 type Pair = (f64, f64);
@@ -75,18 +68,24 @@ const CLUSTERING: &[(&str, [f64; 3])] = &[
     ("latent-kmeans", [61.32, 41.36, 52.37]),
 ];
 
-/// The table that a suite is held against.
-pub fn figure(table: &str, method: &str, dataset: &str, attack: Option<&str>) -> Option<Figure> {
-    let found = match (table, attack) {
-        ("clean", None) => clean(method, dataset),
-        ("clustering", None) => clustering(method, dataset).map(|mean| (mean, 0.0)),
-        ("evasion", Some(attack)) => evasion(method, dataset, attack),
+/// The figure of a table of the paper (`clean`, `evasion`, `clustering`) for a model as it is on a dataset in some state.
+/// The paper's attacks have one strength: ours at its default, 1, is the nearest to it.
+pub fn published(table: &str, line: &Line, column: &Column) -> Option<Published> {
+    let (method, dataset) = (column.model.as_str(), line.dataset.as_str());
+    let attack = line.attack.as_ref();
+    if column.variant.is_some() || attack.is_some_and(|attack| attack.rate != 1.0) {
+        return None;
+    }
+    let with_spread = |(mean, std)| Published { mean, std: Some(std) };
+    match (table, attack) {
+        ("clean", None) => clean(method, dataset).map(with_spread),
+        ("clustering", None) => clustering(method, dataset).map(|mean| Published { mean, std: None }),
+        ("evasion", Some(attack)) => evasion(method, dataset, &attack.name).map(with_spread),
         _ => None,
-    };
-    found.map(|(mean, std)| Figure { mean, std })
+    }
 }
 
-fn clean(method: &str, dataset: &str) -> Option<(f64, f64)> {
+fn clean(method: &str, dataset: &str) -> Option<Pair> {
     // Two graphs go by this name (docs/data.md); the paper's figures fit the one that Geom-GCN published.
     let dataset = if dataset == "cornell-geom" { "cornell" } else { dataset };
     let column = CLEAN_DATASETS.iter().position(|name| *name == dataset)?;
@@ -99,7 +98,7 @@ fn clustering(method: &str, dataset: &str) -> Option<f64> {
     CLUSTERING.iter().find(|(name, _)| *name == method).map(|(_, row)| row[column])
 }
 
-fn evasion(method: &str, dataset: &str, attack: &str) -> Option<(f64, f64)> {
+fn evasion(method: &str, dataset: &str, attack: &str) -> Option<Pair> {
     let row = EVASION.iter().find(|(name, data, ..)| *name == method && *data == dataset)?;
     match attack {
         "ood" => Some(row.2),
@@ -111,15 +110,37 @@ fn evasion(method: &str, dataset: &str, attack: &str) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::table::AttackState;
+
+    /// A figure for a model as it is, under an attack at a rate.
+    fn found(
+        table: &str,
+        model: &str,
+        dataset: &str,
+        attack: Option<(&str, f64)>,
+    ) -> Option<(f64, Option<f64>)> {
+        let attack = attack.map(|(name, rate)| AttackState { name: name.into(), rate, poisoning: false });
+        let column = Column { model: model.into(), variant: None };
+        let figure = published(table, &Line { dataset: dataset.into(), attack }, &column);
+        figure.map(|figure| (figure.mean, figure.std))
+    }
 
     #[test]
     fn what_is_reported_is_found_and_what_is_not_is_not() {
-        let lhs = |table, dataset, attack| figure(table, "lhs", dataset, attack).map(|f| (f.mean, f.std));
-        assert_eq!(lhs("clean", "squirrel", None), Some((60.27, 1.2)));
-        assert_eq!(lhs("evasion", "chameleon", Some("injected")), Some((60.1, 2.2)));
-        assert_eq!(lhs("clean", "cornell-geom", None), Some((85.96, 5.1)));
-        assert_eq!(lhs("clean", "elsewhere", None), None);
-        assert_eq!(figure("clean", "node2seq", "cora", None), None);
-        assert_eq!(lhs("evasion", "chameleon", Some("dice")), None);
+        assert_eq!(found("clean", "lhs", "squirrel", None), Some((60.27, Some(1.2))));
+        assert_eq!(found("evasion", "lhs", "chameleon", Some(("injected", 1.0))), Some((60.1, Some(2.2))));
+        assert_eq!(found("clean", "lhs", "cornell-geom", None), Some((85.96, Some(5.1))));
+        assert_eq!(found("clustering", "agc", "squirrel", None), Some((32.98, None)));
+        assert_eq!(found("clean", "lhs", "elsewhere", None), None);
+        assert_eq!(found("clean", "node2seq", "cora", None), None);
+        assert_eq!(found("evasion", "lhs", "chameleon", Some(("dice", 1.0))), None);
+        assert_eq!(found("evasion", "lhs", "chameleon", Some(("injected", 0.5))), None);
+    }
+
+    #[test]
+    fn a_variant_is_not_in_the_paper() {
+        let line = Line { dataset: "squirrel".into(), attack: None };
+        let column = Column { model: "lhs".into(), variant: Some("wide".into()) };
+        assert_eq!(published("clean", &line, &column), None);
     }
 }

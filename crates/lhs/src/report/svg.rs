@@ -5,6 +5,8 @@
 
 use std::fmt::Write;
 
+use maud::{Markup, html};
+
 /// Colours of the series.
 pub const COLOURS: [&str; 8] =
     ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#7F7F7F"];
@@ -13,6 +15,8 @@ const LEFT: f64 = 58.0;
 const RIGHT: f64 = 12.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 42.0;
+/// Height of a row of names below the axes.
+const LEGEND: f64 = 18.0;
 
 /// The range of an axis and what it shows.
 #[derive(Clone, Debug)]
@@ -56,14 +60,14 @@ pub struct Plot {
     size: (f64, f64),
     x: Axis,
     y: Axis,
-    body: String,
+    body: Vec<Markup>,
     legend: Vec<(String, &'static str)>,
 }
 
 impl Plot {
     /// An empty figure.
     pub fn new(x: Axis, y: Axis) -> Self {
-        Plot { size: (420.0, 260.0), x, y, body: String::new(), legend: Vec::new() }
+        Plot { size: (420.0, 260.0), x, y, body: Vec::new(), legend: Vec::new() }
     }
 
     fn place(&self, x: f64, y: f64) -> (f64, f64) {
@@ -90,8 +94,7 @@ impl Plot {
     pub fn line(&mut self, points: &[(f64, f64)], colour: usize) {
         let stroke = COLOURS[colour % COLOURS.len()];
         let path = self.path(points);
-        let _ =
-            write!(self.body, "<path d=\"{path}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"1.8\"/>");
+        self.body.push(html! { path d=(path) fill="none" stroke=(stroke) stroke-width="1.8" {} });
         if points.len() <= 12 {
             points.iter().for_each(|&(x, y)| self.dot(x, y, colour, &format!("{y:.2}")));
         }
@@ -103,7 +106,7 @@ impl Plot {
         let high = points.iter().rev().map(|&(x, _, high)| (x, high));
         let path = self.path(&low.chain(high).collect::<Vec<_>>());
         let fill = COLOURS[colour % COLOURS.len()];
-        let _ = write!(self.body, "<path d=\"{path}Z\" fill=\"{fill}\" fill-opacity=\"0.15\"/>");
+        self.body.push(html! { path d={ (path) "Z" } fill=(fill) fill-opacity="0.15" {} });
     }
 
     /// A histogram over [0, 1], as shares of all.
@@ -116,86 +119,86 @@ impl Plot {
             points.extend([(bin as f64 * width, share), ((bin + 1) as f64 * width, share)]);
         }
         points.push((1.0, 0.0));
-        let path = self.path(&points);
-        let stroke = COLOURS[colour % COLOURS.len()];
-        let _ = write!(
-            self.body,
-            "<path d=\"{path}\" fill=\"{stroke}\" fill-opacity=\"0.10\" stroke=\"{stroke}\" stroke-width=\"1.5\"/>"
-        );
+        let (path, colour) = (self.path(&points), COLOURS[colour % COLOURS.len()]);
+        self.body.push(html! {
+            path d=(path) fill=(colour) fill-opacity="0.10" stroke=(colour) stroke-width="1.5" {}
+        });
     }
 
     /// A dot that says something when it is pointed at.
     pub fn dot(&mut self, x: f64, y: f64, colour: usize, said: &str) {
         let (x, y) = self.place(x, y);
         let fill = COLOURS[colour % COLOURS.len()];
-        let _ = write!(
-            self.body,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.2\" fill=\"{fill}\"><title>{}</title></circle>",
-            escaped(said)
-        );
+        self.body
+            .push(html! { circle cx=(tenths(x)) cy=(tenths(y)) r="3.2" fill=(fill) { title { (said) } } });
     }
 
     /// The finished figure; `title` is read out to those who cannot see it.
-    pub fn finish(self, title: &str) -> String {
-        let rows = self.legend.len().div_ceil(3);
-        let (width, height) = (self.size.0, self.size.1 + 18.0 * rows as f64);
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\" font-size=\"11\" \
-             font-family=\"system-ui,sans-serif\" fill=\"currentColor\"><title>{}</title>",
-            escaped(title)
-        );
-        self.axes(&mut svg);
-        svg.push_str(&self.body);
-        for (index, (name, colour)) in self.legend.iter().enumerate() {
-            let x = LEFT + (index % 3) as f64 * (width - LEFT) / 3.0;
-            let y = self.size.1 + 12.0 + 18.0 * (index / 3) as f64;
-            let _ = write!(
-                svg,
-                "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"10\" height=\"10\" fill=\"{colour}\"/>\
-                 <text x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
-                y - 9.0,
-                x + 14.0,
-                escaped(name)
-            );
+    pub fn finish(self, title: &str) -> Markup {
+        let (width, (names, rows)) = (self.size.0, self.legend_places());
+        let height = self.size.1 + LEGEND * rows as f64;
+        html! {
+            svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (width) " " (height) } role="img" font-size="11"
+                font-family="system-ui,sans-serif" fill="currentColor" {
+                title { (title) }
+                (self.grid())
+                (self.axes())
+                @for part in &self.body { (part) }
+                @for ((x, y), (name, colour)) in names.into_iter().zip(&self.legend) {
+                    rect x=(tenths(x)) y=(tenths(y - 9.0)) width="10" height="10" fill=(colour) {}
+                    text x=(tenths(x + 14.0)) y=(tenths(y)) { (name) }
+                }
+            }
         }
-        svg + "</svg>"
     }
 
-    fn axes(&self, svg: &mut String) {
-        let (right, bottom) = (self.size.0 - RIGHT, self.size.1 - BOTTOM);
-        for tick in self.x.ticks(6.0) {
-            let x = self.place(tick, 0.0).0;
-            let _ = write!(
-                svg,
-                "<path d=\"M{x:.1} {TOP}V{bottom}\" stroke=\"currentColor\" stroke-opacity=\"0.12\"/>\
-                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-                bottom + 15.0,
-                short(tick)
-            );
+    /// Where the names of the series stand, as many in a row as fit, and how many rows that takes. How wide a name is
+    /// drawn is only known to the browser: this is a guess with room to spare.
+    fn legend_places(&self) -> (Vec<(f64, f64)>, usize) {
+        let (mut x, mut row, mut places) = (LEFT, 0, Vec::new());
+        for (name, _) in &self.legend {
+            let width = 28.0 + 6.0 * name.chars().count() as f64;
+            if x > LEFT && x + width > self.size.0 {
+                (x, row) = (LEFT, row + 1);
+            }
+            places.push((x, self.size.1 + 12.0 + LEGEND * row as f64));
+            x += width;
         }
-        for tick in self.y.ticks(5.0) {
-            let y = self.place(0.0, tick).1;
-            let _ = write!(
-                svg,
-                "<path d=\"M{LEFT} {y:.1}H{right}\" stroke=\"currentColor\" stroke-opacity=\"0.12\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-                LEFT - 6.0,
-                y + 4.0,
-                short(tick)
-            );
-        }
-        let middle = (TOP + bottom) / 2.0;
-        let _ = write!(
-            svg,
-            "<path d=\"M{LEFT} {TOP}V{bottom}H{right}\" fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.6\"/>\
-             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
-             <text transform=\"translate(14 {middle:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-            (LEFT + right) / 2.0,
-            bottom + 33.0,
-            escaped(&self.x.label),
-            escaped(&self.y.label)
-        );
+        let rows = if places.is_empty() { 0 } else { row + 1 };
+        (places, rows)
     }
+
+    /// Faint lines at the ticks, and their numbers.
+    fn grid(&self) -> Markup {
+        let (right, bottom) = (self.size.0 - RIGHT, self.size.1 - BOTTOM);
+        html! {
+            @for (x, tick) in self.x.ticks(6.0).into_iter().map(|tick| (self.place(tick, 0.0).0, tick)) {
+                path d={ "M" (tenths(x)) " " (TOP) "V" (bottom) } stroke="currentColor" stroke-opacity="0.12" {}
+                text x=(tenths(x)) y=(tenths(bottom + 15.0)) text-anchor="middle" { (short(tick)) }
+            }
+            @for (y, tick) in self.y.ticks(5.0).into_iter().map(|tick| (self.place(0.0, tick).1, tick)) {
+                path d={ "M" (LEFT) " " (tenths(y)) "H" (right) } stroke="currentColor" stroke-opacity="0.12" {}
+                text x=(tenths(LEFT - 6.0)) y=(tenths(y + 4.0)) text-anchor="end" { (short(tick)) }
+            }
+        }
+    }
+
+    /// Both axes and what they show.
+    fn axes(&self) -> Markup {
+        let (right, bottom) = (self.size.0 - RIGHT, self.size.1 - BOTTOM);
+        let (across, up) = ((LEFT + right) / 2.0, (TOP + bottom) / 2.0);
+        html! {
+            path d={ "M" (LEFT) " " (TOP) "V" (bottom) "H" (right) } fill="none" stroke="currentColor"
+                stroke-opacity="0.6" {}
+            text x=(tenths(across)) y=(tenths(bottom + 33.0)) text-anchor="middle" { (self.x.label) }
+            text transform={ "translate(14 " (tenths(up)) ") rotate(-90)" } text-anchor="middle" { (self.y.label) }
+        }
+    }
+}
+
+/// A coordinate: a tenth of a unit is finer than a pixel.
+fn tenths(value: f64) -> String {
+    format!("{value:.1}")
 }
 
 /// A number without the noise of arithmetic.
@@ -203,22 +206,6 @@ fn short(value: f64) -> String {
     let text = format!("{value:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".into() } else { text.into() }
-}
-
-/// Text that cannot be mistaken for markup.
-pub fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            other => safe.push(other),
-        }
-    }
-    safe
 }
 
 #[cfg(test)]
@@ -238,7 +225,17 @@ mod tests {
         let mut plot = Plot::new(Axis::new("<x>", 0.0, 1.0), Axis::new("y", 0.0, 1.0));
         plot.legend("\"><script>", 0);
         plot.dot(0.5, 0.5, 9, "a & b");
-        let svg = plot.finish("<title>");
+        let svg = plot.finish("<title>").into_string();
         assert!(!svg.contains("<script>") && !svg.contains("<x>") && svg.contains("a &amp; b"));
+    }
+    #[test]
+    fn names_that_do_not_fit_start_a_row() {
+        let mut plot = Plot::new(Axis::new("x", 0.0, 1.0), Axis::new("y", 0.0, 1.0));
+        assert_eq!(plot.legend_places().1, 0);
+        ["short", "short", &"long".repeat(20), "short"].iter().for_each(|name| plot.legend(name, 0));
+        let (places, rows) = plot.legend_places();
+        assert_eq!(rows, 3);
+        assert!(places[0].1 == places[1].1 && places[1].0 > places[0].0 + 40.0);
+        assert!(places[2].0 == LEFT && places[3].0 == LEFT && places[3].1 > places[2].1);
     }
 }

@@ -2,20 +2,22 @@
 
 mod auto;
 mod input;
-mod looping;
 mod memo;
+mod observer;
 mod parameters;
 mod session;
 mod supervised;
 mod task;
+mod train_loop;
 
 pub use auto::Auto;
 pub use input::Input;
-pub use looping::{Monitor, Objective, Score, Trained, TrainingConfig, train};
 pub(crate) use memo::lock;
 pub use memo::{Memo, MemoKey};
+pub use observer::Observer;
 pub use parameters::{Parameters, Tensors};
 pub use session::{Checkpoint, CheckpointStore, EpochRecord, Session};
 pub(crate) use supervised::argmax;
 pub use supervised::{Network, Supervised, dropout_before, probabilities};
 pub use task::Task;
+pub use train_loop::{Monitor, Objective, Score, Trained, TrainingConfig, train};

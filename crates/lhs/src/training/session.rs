@@ -1,12 +1,11 @@
 //! How a caller watches, stops and resumes training.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Memo, MemoKey, Tensors};
-use crate::error::{Error, Result};
+use super::{Memo, MemoKey, Observer, Tensors};
+use crate::error::Result;
 
 /// One line of the training curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,29 +40,25 @@ pub trait CheckpointStore {
 }
 
 /// A caller's hold on a training run: watch it, stop it, resume it. [`Session::default`] does nothing.
-#[derive(Default)]
 pub struct Session<'a> {
-    /// Set to true (by Ctrl-C, say) to stop at the next epoch.
-    pub stop: Option<&'a AtomicBool>,
-    /// Called after each epoch.
-    pub on_epoch: Option<&'a mut dyn FnMut(&EpochRecord)>,
+    /// Is told of each epoch, and may stop the training at the next one.
+    pub observer: &'a dyn Observer,
     /// Where to resume from and to save to.
     pub checkpoints: Option<&'a mut dyn CheckpointStore>,
     /// What is shared with other fits on the same dataset.
     pub memo: Option<&'a Memo>,
 }
 
-impl Session<'_> {
-    /// Whether the caller wants training to stop.
-    pub fn stopping(&self) -> bool {
-        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+impl Default for Session<'_> {
+    fn default() -> Self {
+        Session { observer: &(), checkpoints: None, memo: None }
     }
+}
 
-    /// Tells the caller of an epoch.
-    pub fn tell(&mut self, record: &EpochRecord) {
-        if let Some(on_epoch) = &mut self.on_epoch {
-            on_epoch(record);
-        }
+impl<'a> Session<'a> {
+    /// A session that is only watched.
+    pub fn watched_by(observer: &'a dyn Observer) -> Self {
+        Session { observer, ..Session::default() }
     }
 
     /// What was saved for a stage, if anything.
@@ -91,10 +86,5 @@ impl Session<'_> {
     /// Whether anybody keeps checkpoints.
     pub fn keeps_checkpoints(&self) -> bool {
         self.checkpoints.is_some()
-    }
-
-    /// The error that ends an interrupted training.
-    pub fn interrupted(&self) -> Error {
-        Error::Interrupted { remedy: "the same command with --resume goes on from here".into() }
     }
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use lhs::attacks::injected::InjectedConfig;
-use lhs::attacks::{Attack, AttackKind, Attacked, Scene, Watch, kind, kinds};
-use lhs::eval::robustness::{Robustness, RobustnessOutcome, Victim, When, attack_seed};
+use lhs::attacks::{Attack, AttackContext, AttackKind, Attacked, kind, kinds};
+use lhs::experiment::splits::SplitSpec;
+use lhs::experiment::{AttackAxis, CellRecord, Data, OnError, Plan, Runner, Suite, attack_seed};
 use lhs::graph::heterophily::node_heterophily;
 use lhs::graph::synth::SynthConfig;
 use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labels, Split};
-use lhs::models;
-use lhs::training::{Session, Task};
+use lhs::metrics::statistics;
+use lhs::models::Registry;
 
 fn dataset() -> Dataset {
     SynthConfig { nodes: 300, homophily: 0.8, ..SynthConfig::default() }.generate(3).unwrap()
@@ -37,7 +38,7 @@ fn attack_with(name: &str, rate: f64, changes: &[(&str, i64)]) -> Box<dyn Attack
 }
 
 fn injected(rate: f64, keep: f64, dataset: &Dataset) -> Attacked {
-    InjectedConfig { rate, keep }.perturb(&Scene::new(dataset, &dataset.splits()[0]), 0).unwrap()
+    InjectedConfig { rate, keep }.perturb(&AttackContext::new(dataset, &dataset.splits()[0]), 0).unwrap()
 }
 
 fn edges(graph: &Graph) -> BTreeSet<(u32, u32)> {
@@ -62,7 +63,7 @@ fn attacked_graphs_are_simple_and_the_record_is_true() {
         for rate in [0.0, 0.05, 1.0] {
             let what = format!("{} at {rate}", kind.name);
             let attack = attack(kind, rate);
-            let attacked = attack.perturb(&Scene::new(&dataset, split), 7).unwrap();
+            let attacked = attack.perturb(&AttackContext::new(&dataset, split), 7).unwrap();
             let (graph, record) = (attacked.dataset.graph(), &attacked.record);
             assert_eq!((attack.rate(), graph.num_nodes(), graph.is_directed()), (rate, 300, false), "{what}");
             for node in 0..300u32 {
@@ -104,7 +105,7 @@ fn the_same_seed_gives_the_same_graph_and_the_data_stays_as_it_was() {
             let features = (0..300).map(|n| attacked.dataset.features().row_nonzeros(n)).collect::<Vec<_>>();
             (attacked.dataset.graph().clone(), features, attacked.split)
         };
-        let result = |seed| changed(attack.perturb(&Scene::new(&dataset, split), seed).unwrap());
+        let result = |seed| changed(attack.perturb(&AttackContext::new(&dataset, split), seed).unwrap());
         assert!(result(3) == result(3), "{}", kind.name);
         assert!(result(3) != result(4), "{}", kind.name);
         assert_eq!(dataset.graph(), self::dataset().graph(), "{}: the input has changed", kind.name);
@@ -129,20 +130,22 @@ fn what_cannot_be_attacked_is_refused() {
         }
         let attack = attack(kind, 1.0);
         let refused =
-            |dataset, split| attack.perturb(&Scene::new(dataset, split), 0).unwrap_err().to_string();
+            |dataset, split| attack.perturb(&AttackContext::new(dataset, split), 0).unwrap_err().to_string();
         assert!(refused(&unlabelled, split).contains("no node has a label"), "{}", kind.name);
         assert!(refused(&directed, split).contains("have a direction"), "{}", kind.name);
         assert!(refused(&dataset, &elsewhere).contains("test node 300 out of range"), "{}", kind.name);
         let looks_at_edges_alone = ["injected", "ood", "random", "dice", "adaptive"].contains(&kind.name);
-        match attack.perturb(&Scene::new(&bare, split), 0) {
+        match attack.perturb(&AttackContext::new(&bare, split), 0) {
             Ok(_) => assert!(looks_at_edges_alone, "{}", kind.name),
             Err(error) => assert!(error.to_string().contains("has no features"), "{}: {error}", kind.name),
         }
     }
-    let error =
-        InjectedConfig { rate: -1.0, keep: 0.9 }.perturb(&Scene::new(&dataset, split), 0).unwrap_err();
+    let error = InjectedConfig { rate: -1.0, keep: 0.9 }
+        .perturb(&AttackContext::new(&dataset, split), 0)
+        .unwrap_err();
     assert!(error.to_string().contains("rate"), "a struct is checked too: {error}");
-    let error = InjectedConfig { rate: 1.0, keep: 1.5 }.perturb(&Scene::new(&dataset, split), 0).unwrap_err();
+    let error =
+        InjectedConfig { rate: 1.0, keep: 1.5 }.perturb(&AttackContext::new(&dataset, split), 0).unwrap_err();
     assert!(error.to_string().contains("keep"), "{error}");
 }
 
@@ -150,7 +153,7 @@ fn what_cannot_be_attacked_is_refused() {
 fn attacks_at_chosen_nodes_score_those_alone() {
     let dataset = dataset();
     let split = &dataset.splits()[0];
-    let scene = Scene::new(&dataset, split);
+    let context = AttackContext::new(&dataset, split);
     for name in ["fga", "nettack"] {
         let kind = kind(name).unwrap();
         let mut settings = (kind.defaults)();
@@ -158,14 +161,14 @@ fn attacks_at_chosen_nodes_score_those_alone() {
         let targets = [split.test[3], split.test[8]];
         settings
             .insert("targets".into(), targets.map(|node| toml::Value::from(i64::from(node))).to_vec().into());
-        let attacked = build(&settings).perturb(&scene, 0).unwrap();
+        let attacked = build(&settings).perturb(&context, 0).unwrap();
         assert_eq!(attacked.split.test, targets, "{name}");
         let at_target = |&(a, b): &(u32, u32)| targets.contains(&a) || targets.contains(&b);
         assert!(attacked.added.iter().chain(&attacked.removed).all(at_target), "{name}");
         assert!(attacked.record.heterophily_after > attacked.record.heterophily_before, "{name}");
         for (wrong, said) in [(300, "there is no node 300"), (split.train[0], "not a test node")] {
             settings.insert("targets".into(), vec![toml::Value::from(i64::from(wrong))].into());
-            let error = build(&settings).perturb(&scene, 0).unwrap_err().to_string();
+            let error = build(&settings).perturb(&context, 0).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
         }
     }
@@ -174,11 +177,15 @@ fn attacks_at_chosen_nodes_score_those_alone() {
 #[test]
 fn gradients_hurt_a_convolution_more_than_chance() {
     let dataset = dataset();
-    let victims = victims("gcn", &dataset);
     let loss = |name: &str| {
-        let attacks = [attack_with(name, 0.1, &[("steps", 20), ("last_steps", 5)])];
-        let outcome = robustness(&dataset, &victims, &attacks, 2);
-        outcome.clean_test_accuracy_mean - outcome.rates[0].test_accuracy_mean
+        let mut settings = toml::Table::new();
+        for (key, value) in [("steps", 20), ("last_steps", 5)] {
+            if (kind(name).unwrap().defaults)().contains_key(key) {
+                settings.insert(key.into(), value.into());
+            }
+        }
+        let records = score(&dataset, &["gcn"], axis(name, &[0.1], settings), 2);
+        mean_accuracy(&records, "gcn", None) - mean_accuracy(&records, "gcn", Some(0.1))
     };
     let [random, dice, prbcd, pgd] = ["random", "dice", "prbcd", "pgd"].map(loss);
     assert!(prbcd > random + 5.0 && prbcd > dice, "{random} {dice} {prbcd}");
@@ -224,8 +231,10 @@ fn injected_edges_are_as_many_as_the_rate_says() {
     }
     // Everything that is drawn is kept: a lone test node gets exactly what it draws.
     let lone = Split { test: vec![split.test[0]], ..split.clone() };
-    let record =
-        InjectedConfig { rate: 3.0, keep: 1.0 }.perturb(&Scene::new(&dataset, &lone), 0).unwrap().record;
+    let record = InjectedConfig { rate: 3.0, keep: 1.0 }
+        .perturb(&AttackContext::new(&dataset, &lone), 0)
+        .unwrap()
+        .record;
     assert_eq!(
         (record.edges_added, record.budget),
         (record.budget, 3 * dataset.graph().degree(lone.test[0] as usize))
@@ -238,8 +247,9 @@ fn a_node_is_attacked_alike_whatever_the_others_are() {
     let split = &dataset.splits()[0];
     let attack = InjectedConfig::default();
     let backwards = Split { test: split.test.iter().rev().copied().collect(), ..split.clone() };
-    let graph =
-        |split: &Split| attack.perturb(&Scene::new(&dataset, split), 5).unwrap().dataset.graph().clone();
+    let graph = |split: &Split| {
+        attack.perturb(&AttackContext::new(&dataset, split), 5).unwrap().dataset.graph().clone()
+    };
     assert_eq!(graph(split), graph(&backwards));
     let lone = Split { test: vec![split.test[3]], ..split.clone() };
     let all = edges(&graph(split));
@@ -263,94 +273,73 @@ fn nodes_without_a_label_are_left_alone_and_small_graphs_run_out_of_candidates()
     // Node 0 can get the neighbours 4 and 6; node 5 has no label.
     let split = Split { train: vec![1], val: vec![2], test: vec![0, 5] };
     let attacked =
-        InjectedConfig { rate: 50.0, keep: 1.0 }.perturb(&Scene::new(&dataset, &split), 0).unwrap();
+        InjectedConfig { rate: 50.0, keep: 1.0 }.perturb(&AttackContext::new(&dataset, &split), 0).unwrap();
     assert_eq!(added(dataset.graph(), attacked.dataset.graph()), [(0, 4), (0, 6)]);
     assert_eq!((attacked.record.budget, attacked.record.heterophily_after), (100, Some(0.75)));
 }
 
-fn victims(model: &str, dataset: &Dataset) -> Vec<Victim> {
-    let kind = models::kind(model).unwrap();
-    let config = (kind.build)(&(kind.defaults)()).unwrap();
-    let fit = |number: usize| {
-        let split = dataset.splits()[number].clone();
-        let task = Task::new(dataset, &split).unwrap();
-        let model = config.fit_with(&task, 0, &mut Session::default()).unwrap();
-        Victim { number, split, model }
+/// An attack after training, three times on each split.
+fn axis(name: &str, rates: &[f64], settings: toml::Table) -> AttackAxis {
+    AttackAxis { name: name.into(), rates: rates.to_vec(), poisoning: false, repeats: 3, settings }
+}
+
+fn accuracy(record: &CellRecord) -> f64 {
+    record.result.as_ref().unwrap().scores.test_accuracy.unwrap()
+}
+
+/// Mean accuracy of a model in percent, clean or at a rate.
+fn mean_accuracy(records: &[CellRecord], model: &str, rate: Option<f64>) -> f64 {
+    let wanted = |record: &&CellRecord| {
+        record.id.model == model && record.id.attack.as_ref().map(|attack| attack.rate) == rate
     };
-    (0..2).map(fit).collect()
+    statistics::mean(&records.iter().filter(wanted).map(accuracy).collect::<Vec<_>>())
 }
 
-fn evade(dataset: &Dataset, victims: &[Victim], rates: &[f64], threads: usize) -> RobustnessOutcome {
-    let attacks: Vec<Box<dyn Attack>> =
-        rates.iter().map(|&rate| attack(kind("injected").unwrap(), rate)).collect();
-    robustness(dataset, victims, &attacks, threads)
-}
-
-fn robustness(
-    dataset: &Dataset,
-    victims: &[Victim],
-    attacks: &[Box<dyn Attack>],
-    threads: usize,
-) -> RobustnessOutcome {
-    Robustness {
-        dataset,
-        classes: dataset.labels().names(),
-        victims,
-        when: When::AfterTraining,
-        attacks,
-        repeats: 3,
-        seed: 9,
-        threads,
-        watch: Watch::default(),
-        finished: &|_| (),
-    }
-    .run()
-    .unwrap()
+/// Cells of some models on two splits, clean and attacked.
+fn score(dataset: &Dataset, models: &[&str], axis: AttackAxis, threads: usize) -> Vec<CellRecord> {
+    let suite = Suite {
+        datasets: vec!["made-up".into()],
+        models: models.iter().map(|model| model.to_string()).collect(),
+        splits: Some(SplitSpec::Range(0, 1)),
+        attack_seed: Some(9),
+        found_settings: false,
+        attacks: vec![axis],
+        ..Suite::default()
+    };
+    let plan = Plan::on(&suite, vec![Data::new(dataset.clone()).unwrap()], &Registry::default()).unwrap();
+    Runner::new(&plan).threads(threads).on_error(OnError::Stop).run().unwrap().records
 }
 
 #[test]
 fn evasion_hurts_a_convolution_and_not_a_perceptron() {
     let dataset = dataset();
-    let victims = [victims("gcn", &dataset), victims("mlp", &dataset)];
-    let [gcn, mlp] = [0, 1].map(|model| evade(&dataset, &victims[model], &[0.0, 2.0], 2));
-    let loss = |outcome: &RobustnessOutcome, rate: usize| {
-        outcome.clean_test_accuracy_mean - outcome.rates[rate].test_accuracy_mean
+    let evade = |threads| {
+        score(&dataset, &["gcn", "mlp"], axis("injected", &[0.0, 2.0], toml::Table::new()), threads)
     };
-    assert!(loss(&gcn, 0).abs() < 1e-9, "rate 0 changes nothing: {gcn:?}");
-    assert!(loss(&gcn, 1) > 5.0, "{gcn:?}");
-    assert!(loss(&mlp, 1).abs() < 1e-9, "it sees no edges: {mlp:?}");
+    let records = evade(2);
+    let loss = |model: &str, rate: f64| {
+        mean_accuracy(&records, model, None) - mean_accuracy(&records, model, Some(rate))
+    };
+    assert!(loss("gcn", 0.0).abs() < 1e-9, "rate 0 changes nothing");
+    assert!(loss("gcn", 2.0) > 5.0, "{}", loss("gcn", 2.0));
+    assert!(loss("mlp", 2.0).abs() < 1e-9, "it sees no edges");
 
-    let cells = &gcn.rates[1].cells;
-    let order: Vec<(usize, usize)> = cells.iter().map(|cell| (cell.split, cell.repeat)).collect();
+    let at_two = |record: &&CellRecord| {
+        record.id.model == "gcn" && record.id.attack.as_ref().is_some_and(|attack| attack.rate == 2.0)
+    };
+    let cells: Vec<&CellRecord> = records.iter().filter(at_two).collect();
+    let order: Vec<(usize, u64)> =
+        cells.iter().map(|cell| (cell.id.split, cell.id.attack.as_ref().unwrap().repeat)).collect();
     assert_eq!(order, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
-    assert_ne!(cells[0].record.heterophily_after, cells[1].record.heterophily_after, "repeats differ");
-    // Each cell can be crafted again on its own.
+    let after =
+        |place: usize| cells[place].result.as_ref().unwrap().attack.as_ref().unwrap().heterophily_after;
+    assert_ne!(after(0), after(1), "repeats differ");
+    // Each cell can be attacked again on its own.
     let again = InjectedConfig { rate: 2.0, ..InjectedConfig::default() }
-        .perturb(&Scene::new(&dataset, &dataset.splits()[1]), attack_seed(9 + 2, 1))
+        .perturb(&AttackContext::new(&dataset, &dataset.splits()[1]), attack_seed(9 + 2, 1))
         .unwrap();
-    assert_eq!(again.record.heterophily_after, cells[5].record.heterophily_after);
+    assert_eq!(again.record.heterophily_after, after(5));
 
-    let on_one_thread = evade(&dataset, &victims[0], &[0.0, 2.0], 1);
-    let accuracies = |outcome: &RobustnessOutcome| -> Vec<f64> {
-        outcome.rates.iter().flat_map(|rate| &rate.cells).map(|cell| cell.test_accuracy).collect()
-    };
-    assert_eq!(accuracies(&gcn), accuracies(&on_one_thread));
-}
-
-#[test]
-fn evasion_of_nobody_is_an_error() {
-    let dataset = dataset();
-    let evasion = Robustness {
-        dataset: &dataset,
-        classes: dataset.labels().names(),
-        victims: &[],
-        when: When::AfterTraining,
-        attacks: &[],
-        repeats: 3,
-        seed: 0,
-        threads: 1,
-        watch: Watch::default(),
-        finished: &|_| (),
-    };
-    assert!(evasion.run().unwrap_err().to_string().contains("nothing to score"));
+    let accuracies = |records: &[CellRecord]| records.iter().map(accuracy).collect::<Vec<_>>();
+    assert_eq!(accuracies(&records), accuracies(&evade(1)));
 }

@@ -1,6 +1,6 @@
 //! Golden bits of the library: every model, every attack and the structure on two made-up graphs.
 
-use lhs::attacks::{self, Scene};
+use lhs::attacks::{self, AttackContext};
 use lhs::graph::Dataset;
 use lhs::graph::synth::SynthConfig;
 use lhs::models::{self, ModelKind};
@@ -59,8 +59,9 @@ fn attacks() {
                 }
             }
             let attack = kind.at_rate(&settings, 0.2).unwrap();
-            let scene = Scene { victim: Some(victim.as_ref()), ..Scene::new(&dataset, split) };
-            let attacked = attack.perturb(&scene, 5).unwrap();
+            let context =
+                AttackContext { victim: Some(victim.as_ref()), ..AttackContext::new(&dataset, split) };
+            let attacked = attack.perturb(&context, 5).unwrap();
             let mut hash = Hash::default().graph(attacked.dataset.graph());
             attacked.split.test.iter().for_each(|node| hash.0.update(node.to_le_bytes()));
             for node in 0..dataset.num_nodes() {

@@ -35,7 +35,7 @@ fn fit(config: &Lhs, dataset: &Dataset) -> FittedLhs {
 
 fn accuracy(model: &dyn NodeClassifier, dataset: &Dataset, nodes: impl Iterator<Item = usize>) -> f64 {
     let probabilities = model.predict(dataset.graph(), dataset.features()).unwrap();
-    let classes = lhs::eval::metrics::predicted_classes(&probabilities);
+    let classes = lhs::metrics::predicted_classes(&probabilities);
     let nodes: Vec<usize> = nodes.collect();
     let right = nodes.iter().filter(|&&node| Some(classes[node]) == dataset.labels().get(node)).count();
     right as f64 / nodes.len() as f64

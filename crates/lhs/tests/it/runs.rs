@@ -6,21 +6,29 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use lhs::error::{Error, Result};
-use lhs::eval::experiment::{Experiment, Outcome, SplitResult, Watch};
-use lhs::eval::fingerprint;
-use lhs::eval::run::{DataRecord, FORMAT, IfPresent, Manifest, RunFolder};
-use lhs::eval::settings::{self, Layer};
-use lhs::eval::splits::SplitSpec;
-use lhs::training::EpochRecord;
+use lhs::experiment::settings::{self, Layer};
+use lhs::experiment::{
+    self, CellId, CellRecord, Data, IfPresent, Manifest, Measured, OnError, Outcome, Plan, Run, Runner,
+    Store, Suite, write_settings,
+};
+use lhs::metrics::Predictions;
+use lhs::models::Registry;
+use lhs::training::{self, EpochRecord};
 
-/// Sets the stop flag after some epochs.
-struct StopAfter<'a> {
+/// Stops after some epochs.
+struct StopAfter {
     epochs: AtomicUsize,
-    stop: &'a AtomicBool,
+    stop: AtomicBool,
 }
 
-impl Watch for StopAfter<'_> {
-    fn epoch(&self, _split: usize, _record: &EpochRecord) {
+impl training::Observer for StopAfter {
+    fn stopping(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+}
+
+impl experiment::Observer for StopAfter {
+    fn epoch_of(&self, _cell: &CellId, _record: &EpochRecord) {
         if self.epochs.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.stop.store(true, Ordering::SeqCst);
         }
@@ -39,47 +47,42 @@ struct Options<'a> {
 const PLAIN: Options<'_> =
     Options { split: "all", seed: 5, threads: 1, set: &[], if_present: IfPresent::Refuse, stop_after: 0 };
 
-fn train(path: &Path, options: &Options<'_>) -> Result<Outcome> {
-    let (dataset, kind) = (toy::dataset(), toy::kind());
-    let spec: SplitSpec = options.split.parse()?;
-    let splits = spec.resolve(&dataset, 2, options.seed)?;
-    let layers: Vec<Layer> = options.set.iter().map(|s| Layer::from_assignment(s)).collect::<Result<_>>()?;
-    let settings = settings::layered(&kind, &layers)?;
-    let manifest = Manifest {
-        format: FORMAT,
-        lhs_version: "test".into(),
-        model: kind.name.into(),
-        dataset: DataRecord {
-            name: "toy".into(),
-            path: "toy".into(),
-            directed: false,
-            sha256: fingerprint::of_dataset(&dataset),
-            files: vec![],
-        },
-        classes: dataset.labels().names().to_vec(),
-        seed: options.seed,
-        split: spec.to_string(),
-        splits: splits.iter().map(|split| split.number).collect(),
-    };
-    let run = RunFolder::create(path, manifest, settings.clone(), options.if_present)?;
-    let stop = AtomicBool::new(false);
-    let watch = StopAfter { epochs: AtomicUsize::new(options.stop_after), stop: &stop };
-    Experiment {
-        dataset: &dataset,
-        kind: &kind,
-        settings: &settings,
-        splits: &splits,
-        seed: options.seed,
-        threads: options.threads,
-        stop: Some(&stop),
-        run: Some(&run),
-        watch: &watch,
-    }
-    .run()
+fn registry() -> Registry {
+    Registry::default().with::<toy::Centre>()
 }
 
-fn without_seconds(results: &[SplitResult]) -> Vec<SplitResult> {
-    results.iter().map(|result| SplitResult { seconds: 0.0, ..result.clone() }).collect()
+fn train(path: &Path, options: &Options<'_>) -> Result<Outcome> {
+    let kind = toy::kind();
+    let layers: Vec<Layer> = options.set.iter().map(|s| Layer::from_assignment(s)).collect::<Result<_>>()?;
+    let settings = settings::layered(&kind, &layers)?;
+    let suite = Suite {
+        datasets: vec!["toy".into()],
+        models: vec![kind.name.into()],
+        splits: Some(options.split.parse()?),
+        seeds: vec![options.seed],
+        found_settings: false,
+        settings: [(kind.name.to_string(), settings.clone())].into(),
+        ..Suite::default()
+    };
+    let plan = Plan::on(&suite, vec![Data::new(toy::dataset())?], &registry())?;
+    let manifest = Manifest::new("train", &suite, &plan).keeping_models();
+    let store = Store::open(path, &manifest, options.if_present)?;
+    write_settings(path, kind.name, &settings)?;
+    let observer = StopAfter { epochs: AtomicUsize::new(options.stop_after), stop: AtomicBool::new(false) };
+    Runner::new(&plan)
+        .store(&store)
+        .keep_models()
+        .threads(options.threads)
+        .observer(&observer)
+        .on_error(OnError::Stop)
+        .run()
+}
+
+/// What was found, without what differs from run to run.
+fn found(outcome: &Outcome) -> Vec<Measured> {
+    let measured = |record: &CellRecord| record.result.clone().unwrap();
+    let same = |measured| Measured { train_seconds: 0.0, peak_memory_bytes: None, ..measured };
+    outcome.records.iter().map(measured).map(same).collect()
 }
 
 fn assert_same_run(a: &Path, b: &Path) {
@@ -90,7 +93,7 @@ fn assert_same_run(a: &Path, b: &Path) {
         }
         assert_eq!(
             fs::read_dir(b.join(format!("split-{split}"))).unwrap().count(),
-            4,
+            3,
             "no checkpoint is left"
         );
     }
@@ -111,8 +114,7 @@ fn a_resumed_run_ends_with_the_same_bits() {
             assert!(matches!(train(&pieces, &options), Err(Error::Interrupted { .. })));
         }
         let resumed = train(&pieces, &Options { threads, if_present: IfPresent::Resume, ..PLAIN }).unwrap();
-        assert_eq!(without_seconds(&resumed.per_split), without_seconds(&expected.per_split));
-        assert_eq!(resumed.test_accuracy_mean.to_bits(), expected.test_accuracy_mean.to_bits());
+        assert_eq!(found(&resumed), found(&expected));
         assert_same_run(&whole, &pieces);
     }
 }
@@ -123,22 +125,21 @@ fn threads_change_nothing() {
     let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
     let first = train(&one, &PLAIN).unwrap();
     let second = train(&two, &Options { threads: 2, ..PLAIN }).unwrap();
-    assert_eq!(without_seconds(&first.per_split), without_seconds(&second.per_split));
+    assert_eq!(found(&first), found(&second));
     assert_same_run(&one, &two);
-    assert!(first.test_accuracy_mean > 50.0, "the toy model learns: {first:?}");
+    assert!(found(&first)[0].scores.test_accuracy > Some(50.0), "the toy model learns: {first:?}");
 }
 
 #[test]
 fn a_saved_model_predicts_the_same_again() {
     let folder = tempfile::tempdir().unwrap();
     let outcome = train(&folder.path().join("run"), &PLAIN).unwrap();
-    let run = RunFolder::open(&folder.path().join("run")).unwrap();
-    assert_eq!(run.results().unwrap(), outcome.per_split);
+    let run = Run::open(&folder.path().join("run")).unwrap();
+    assert_eq!(run.results(), outcome.records.iter().collect::<Vec<_>>());
     let dataset = toy::dataset();
-    let model = run.model(&toy::kind(), 3).unwrap();
+    let model = run.model(&registry(), 3).unwrap();
     let probabilities = model.predict(dataset.graph(), dataset.features()).unwrap();
-    let predictions =
-        lhs::eval::predictions::Predictions::new(&dataset, &run.manifest().classes, probabilities).unwrap();
+    let predictions = Predictions::new(&dataset, &run.data().classes, probabilities).unwrap();
     let mut csv = Vec::new();
     predictions.write_csv(&mut csv, Some(&dataset.splits()[3]), Path::new("p.csv")).unwrap();
     assert_eq!(csv, fs::read(run.split_folder(3).join("predictions.csv")).unwrap());
@@ -152,11 +153,11 @@ fn a_run_is_not_overwritten_by_accident() {
     let one = Options { split: "0", ..PLAIN };
     train(&run, &one).unwrap();
     let error = train(&run, &one).unwrap_err().to_string();
-    assert!(error.contains("--resume") && error.contains("--force"), "{error}");
+    assert!(error.contains("there are results in this folder already"), "{error}");
 
     fs::write(run.join("notes.txt"), "mine").unwrap();
     train(&run, &Options { seed: 6, if_present: IfPresent::Replace, ..one }).unwrap();
-    assert_eq!(RunFolder::open(&run).unwrap().manifest().seed, 6);
+    assert_eq!(Run::open(&run).unwrap().seed(), 6);
     assert_eq!(fs::read_to_string(run.join("notes.txt")).unwrap(), "mine");
 
     let other = folder.path().join("other");
@@ -164,7 +165,7 @@ fn a_run_is_not_overwritten_by_accident() {
     fs::write(other.join("thesis.tex"), "precious").unwrap();
     for if_present in [IfPresent::Refuse, IfPresent::Replace, IfPresent::Resume] {
         let error = train(&other, &Options { if_present, ..one }).unwrap_err().to_string();
-        assert!(error.contains("not a run folder"), "{error}");
+        assert!(error.contains("it is not results"), "{error}");
     }
     assert_eq!(fs::read_to_string(other.join("thesis.tex")).unwrap(), "precious");
 }
@@ -177,8 +178,8 @@ fn what_differs_is_named_before_a_run_is_resumed() {
     let resume = Options { split: "0", if_present: IfPresent::Resume, ..PLAIN };
     train(&run, &resume).unwrap();
     let problem = |options: Options<'_>| train(&run, &options).unwrap_err().to_string();
-    assert!(problem(Options { seed: 6, ..resume }).contains("seed 5 there, 6 now"));
-    assert!(problem(Options { split: "1", ..resume }).contains("split 0 there, 1 now"));
+    assert!(problem(Options { seed: 6, ..resume }).contains("seeds 5 there, 6 now"));
+    assert!(problem(Options { split: "1", ..resume }).contains("splits 0 there, 1 now"));
     assert!(
         problem(Options { set: &["noise.scale=1"], ..resume }).contains("noise.scale 0.5 there, 1.0 now")
     );
@@ -191,14 +192,14 @@ fn a_run_of_another_version_is_refused() {
     let one = Options { split: "0", ..PLAIN };
     train(&run, &one).unwrap();
     let file = run.join("manifest.json");
-    let manifest = fs::read_to_string(&file).unwrap().replace("\"format\": 1", "\"format\": 99");
+    let manifest = fs::read_to_string(&file).unwrap().replace("\"format\": 2", "\"format\": 99");
     fs::write(&file, manifest).unwrap();
     for error in [
-        RunFolder::open(&run).unwrap_err(),
+        Run::open(&run).unwrap_err(),
         train(&run, &Options { if_present: IfPresent::Resume, ..one }).unwrap_err(),
     ] {
         let error = error.to_string();
-        assert!(error.contains("a run folder of format 99, made by lhs test"), "{error}");
+        assert!(error.contains("results of format 99, made by lhs"), "{error}");
     }
     train(&run, &Options { if_present: IfPresent::Replace, ..one }).unwrap();
 }
@@ -208,9 +209,34 @@ fn a_damaged_result_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     train(&run, &Options { split: "0", ..PLAIN }).unwrap();
-    fs::write(run.join("split-0/result.json"), "{").unwrap();
-    let error = RunFolder::open(&run).unwrap().results().unwrap_err().to_string();
-    assert!(error.contains("split-0/result.json"), "{error}");
+    fs::write(run.join("cells.jsonl"), "{\n").unwrap();
+    let error = Run::open(&run).unwrap_err().to_string();
+    assert!(error.contains("cells.jsonl: line 1"), "{error}");
+}
+
+#[test]
+fn a_second_process_on_a_folder_is_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    train(&run, &Options { split: "0", ..PLAIN }).unwrap();
+    let (_held, _) = Store::reopen(&run).unwrap();
+    for if_present in [IfPresent::Resume, IfPresent::Replace, IfPresent::Extend] {
+        let error = train(&run, &Options { split: "0", if_present, ..PLAIN }).unwrap_err().to_string();
+        assert!(error.contains("another process is at work"), "{error}");
+    }
+    assert!(run.join("split-0/model.lhs").exists(), "nothing was replaced");
+}
+
+#[test]
+fn a_split_whose_files_are_gone_is_trained_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    train(&run, &Options { split: "0-1", ..PLAIN }).unwrap();
+    fs::remove_dir_all(run.join("split-1")).unwrap();
+    let again = Options { split: "0-1", if_present: IfPresent::Resume, ..PLAIN };
+    let outcome = train(&run, &again).unwrap();
+    assert_eq!((outcome.known, outcome.run), (1, 1));
+    assert!(run.join("split-1/model.lhs").exists());
 }
 
 #[test]

@@ -3,15 +3,18 @@
 use crate::toy;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lhs::error::{Error, Result};
-use lhs::eval::fingerprint;
-use lhs::eval::splits::SplitSpec;
-use lhs::eval::tune::study::{About, Study};
-use lhs::eval::tune::{BATCH, Found, Search, Trial, header};
+use lhs::experiment::splits::{NumberedSplit, SplitSpec};
+use lhs::experiment::tuner::{BATCH, Found, Trial, header};
+use lhs::experiment::{self, Data, IfPresent, Observer, Store, Tuner};
 use lhs::graph::{Dataset, DatasetParts, Labels};
+use lhs::models::ModelKind;
+use lhs::training;
+use toml::Table;
 
 struct Options {
     trials: usize,
@@ -23,43 +26,59 @@ struct Options {
 
 const PLAIN: Options = Options { trials: 3 * BATCH, threads: 1, seed: 3, stop_after: 0, budget: None };
 
-fn about(dataset: &Dataset, seed: u64) -> About {
-    About {
-        format: 1,
-        lhs_version: "test".into(),
-        dataset: "toy".into(),
-        sha256: fingerprint::of_dataset(dataset),
-        model: "centre".into(),
-        seed,
-        split: "all".into(),
-        num_splits: 10,
-        base: (toy::kind().defaults)(),
-        space: vec![],
+/// Stops after some trials.
+struct StopAfter {
+    trials: AtomicUsize,
+    stop: AtomicBool,
+}
+
+impl training::Observer for StopAfter {
+    fn stopping(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+}
+
+impl experiment::Observer for StopAfter {
+    fn trial(&self, _trial: &Trial) {
+        self.stop.fetch_or(self.trials.fetch_sub(1, Ordering::SeqCst) == 1, Ordering::SeqCst);
+    }
+}
+
+/// The parts of a tuner that it only borrows.
+struct Parts {
+    kind: ModelKind,
+    base: Table,
+    splits: Vec<NumberedSplit>,
+}
+
+impl Parts {
+    fn new(dataset: &Dataset) -> Self {
+        let kind = toy::kind();
+        Parts { base: (kind.defaults)(), kind, splits: SplitSpec::All.resolve(dataset, 1, 0).unwrap() }
+    }
+
+    fn tuner<'a>(&'a self, dataset: &Dataset, options: &Options, observer: &'a dyn Observer) -> Tuner<'a> {
+        Tuner {
+            data: Arc::new(Data::new(dataset.clone()).unwrap()),
+            kind: &self.kind,
+            base: &self.base,
+            space: (self.kind.search)(),
+            splits: &self.splits,
+            seed: options.seed,
+            trials: options.trials,
+            budget: options.budget,
+            threads: options.threads,
+            observer,
+        }
     }
 }
 
 fn tune_on(dataset: &Dataset, study: &Path, options: &Options) -> Result<Found> {
-    let kind = toy::kind();
-    let splits = SplitSpec::All.resolve(dataset, 1, options.seed)?;
-    let (study, known) = Study::open(study, &about(dataset, options.seed))?;
-    let stop = AtomicBool::new(false);
-    let left = AtomicUsize::new(options.stop_after);
-    Search {
-        dataset,
-        kind: &kind,
-        base: &(kind.defaults)(),
-        space: (kind.search)(),
-        splits: &splits,
-        seed: options.seed,
-        trials: options.trials,
-        budget: options.budget,
-        threads: options.threads,
-        stop: Some(&stop),
-        on_trial: &|_| {
-            stop.fetch_or(left.fetch_sub(1, Ordering::SeqCst) == 1, Ordering::SeqCst);
-        },
-    }
-    .run(study, known)
+    let observer = StopAfter { trials: AtomicUsize::new(options.stop_after), stop: AtomicBool::new(false) };
+    let parts = Parts::new(dataset);
+    let tuner = parts.tuner(dataset, options, &observer);
+    let store = Store::open(study, &tuner.manifest("all"), IfPresent::Resume)?;
+    tuner.run(&store)
 }
 
 fn tune(study: &Path, options: &Options) -> Result<Found> {
@@ -86,8 +105,7 @@ fn threads_and_interruptions_change_nothing() {
         assert!(matches!(result, Err(Error::Interrupted { .. })));
     }
     let first_half = tune(&pieces, &Options { trials: PLAIN.trials - 3, ..PLAIN }).unwrap();
-    // More, where an interrupted sitting had already given up later trials of the batch.
-    assert!(first_half.trials.len() >= PLAIN.trials - 3);
+    assert_eq!(first_half.trials.len(), PLAIN.trials - 3);
     assert_eq!(without_seconds(&tune(&pieces, &PLAIN).unwrap()), expected);
 }
 
@@ -95,14 +113,15 @@ fn threads_and_interruptions_change_nothing() {
 fn a_torn_last_line_is_run_again() {
     let folder = tempfile::tempdir().unwrap();
     let expected = without_seconds(&tune(folder.path(), &PLAIN).unwrap());
-    let file = folder.path().join("trials.jsonl");
+    let file = folder.path().join("cells.jsonl");
     let bytes = fs::read(&file).unwrap();
     fs::write(&file, &bytes[..bytes.len() - 20]).unwrap();
     assert_eq!(without_seconds(&tune(folder.path(), &PLAIN).unwrap()), expected);
-    assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), PLAIN.trials);
+    let lines = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
+    assert_eq!(lines(&fs::read(&file).unwrap()), lines(&bytes), "only the torn one is run again");
     fs::write(&file, [b"{}\n".as_slice(), &bytes].concat()).unwrap();
     let error = tune(folder.path(), &PLAIN).err().unwrap().to_string();
-    assert!(error.contains("trials.jsonl: line 1"), "{error}");
+    assert!(error.contains("cells.jsonl: line 1"), "{error}");
 }
 
 #[test]
@@ -110,7 +129,7 @@ fn a_study_continues_only_with_the_same_question() {
     let folder = tempfile::tempdir().unwrap();
     tune(folder.path(), &Options { trials: 1, ..PLAIN }).unwrap();
     let error = tune(folder.path(), &Options { trials: 1, seed: 4, ..PLAIN }).err().unwrap().to_string();
-    assert!(error.contains("seed 3 there, 4 now"), "{error}");
+    assert!(error.contains("seeds 3 there, 4 now"), "{error}");
 }
 
 #[test]
@@ -144,13 +163,15 @@ fn the_header_says_how_it_was_found() {
     let found = tune(folder.path(), &PLAIN).unwrap();
     let best = found.best().unwrap();
     assert!(best.val_accuracy() >= found.trials[0].val_accuracy());
-    let about = about(&toy::dataset(), PLAIN.seed);
-    let text = header::comments("lhs tune toy", &about, &found, best, Some(60)).join("\n");
+    let options = Options { budget: Some(Duration::from_secs(60)), ..PLAIN };
+    let (dataset, parts) = (toy::dataset(), Parts::new(&toy::dataset()));
+    let tuner = parts.tuner(&dataset, &options, &());
+    let text = header::comments("lhs tune toy", &tuner, "all", &found, best).join("\n");
     for part in [
         "Found by: lhs tune toy",
         "Trials: 24 (",
         "budget: at most 60 s per sitting",
-        "seed: 3; lhs test",
+        concat!("seed: 3; lhs ", env!("CARGO_PKG_VERSION")),
         "Splits: all (10) of toy",
         &format!("Mean validation accuracy: {:.2} %", best.val_accuracy()),
     ] {

@@ -25,8 +25,8 @@ use serde::{Deserialize, Serialize};
 use self::inner::Descent;
 use self::scores::{Candidate, Rules, Scores};
 use self::surrogate::Surrogate;
-use super::edges::{Draft, flip, share_of_edges, too_few};
-use super::{Attack, AttackKind, Change, Scene, in_range, registry};
+use super::edges::{EdgeEdits, flip, share_of_edges, too_few};
+use super::{Attack, AttackContext, AttackKind, Change, in_range, registry};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Graph, Labelled, Split, normalise};
 use crate::training::Auto;
@@ -173,26 +173,26 @@ impl Attack for MetattackConfig {
         share_of_edges(self.rate, dataset.graph())
     }
 
-    fn strike(&self, scene: &Scene<'_>, seed: u64) -> Result<Change> {
-        let budget = self.budget(scene.dataset, scene.split);
+    fn plan(&self, context: &AttackContext<'_>, seed: u64) -> Result<Change> {
+        let budget = self.budget(context.dataset, context.split);
         if budget == 0 {
             return Ok(Change::default());
         }
-        let num_nodes = scene.dataset.num_nodes();
-        let pairs: Vec<(u32, u32)> = scene.dataset.graph().edges().collect();
+        let num_nodes = context.dataset.num_nodes();
+        let pairs: Vec<(u32, u32)> = context.dataset.graph().edges().collect();
         let (clean, _) = Graph::from_edges(num_nodes, &pairs)?; // without weights
-        scene.need_features()?;
-        let surrogate = self.surrogate(scene.dataset, scene.split, seed)?;
+        context.need_features()?;
+        let surrogate = self.surrogate(context.dataset, context.split, seed)?;
         let attacked = self.attacked(&surrogate, &clean)?;
         let places = surrogate.places(num_nodes);
         let at_once = self.flips_per_gradient(budget, surrogate.labelled().nodes.len());
 
-        let mut draft = Draft::new(&clean, self.may_isolate);
+        let mut edits = EdgeEdits::new(&clean, self.may_isolate);
         let mut flips: Vec<(u32, u32)> = Vec::with_capacity(budget);
         let mut closed: Vec<Vec<u32>> = vec![Vec::new(); num_nodes];
         let mut graph = clean.clone();
         for round in 1.. {
-            scene.watch.step(flips.len(), budget)?;
+            context.step(flips.len(), budget)?;
             let propagation = normalise::symmetric_with_self_loops(&graph);
             let factors =
                 surrogate.differentiate(&propagation, &attacked, round).ok_or_else(|| self.diverged())?;
@@ -200,7 +200,7 @@ impl Attack for MetattackConfig {
             drop(factors);
             let rules = Rules { graph: &graph, closed: &closed, may_isolate: self.may_isolate };
             let count = at_once.min(budget - flips.len());
-            let chosen = spread(&scores.best(CANDIDATES * count, &rules), count, &mut draft);
+            let chosen = spread(&scores.best(CANDIDATES * count, &rules), count, &mut edits);
             if chosen.is_empty() {
                 return Err(too_few(flips.len(), budget, "pairs"));
             }
@@ -217,7 +217,7 @@ impl Attack for MetattackConfig {
 
 /// Flips `count` of the candidates, which come best first, and returns them. Two flips at one node change each other's
 /// worth most: no node is touched twice before no other candidates are left, nor three times before that, and so on.
-fn spread(candidates: &[Candidate], count: usize, draft: &mut Draft<'_>) -> Vec<(u32, u32)> {
+fn spread(candidates: &[Candidate], count: usize, edits: &mut EdgeEdits<'_>) -> Vec<(u32, u32)> {
     let mut chosen = Vec::with_capacity(count);
     let mut touched: HashMap<u32, usize> = HashMap::new();
     let mut left: Vec<(u32, u32)> = candidates.iter().map(|candidate| candidate.pair).collect();
@@ -227,8 +227,8 @@ fn spread(candidates: &[Candidate], count: usize, draft: &mut Draft<'_>) -> Vec<
             if busy || chosen.len() == count {
                 return true;
             }
-            // Of two edges that together are all that a node has, the second must stay: the draft refuses it.
-            if draft.flip(low, high) {
+            // Of two edges that together are all that a node has, the second must stay: the edits refuses it.
+            if edits.flip(low, high) {
                 chosen.push((low, high));
                 [low, high].iter().for_each(|&node| *touched.entry(node).or_default() += 1);
             }

@@ -216,18 +216,18 @@ fn homophilic(nodes: usize) -> Dataset {
 #[test]
 fn the_budget_is_spent_and_nobody_is_left_alone() {
     let dataset = homophilic(150);
-    let scene = Scene::new(&dataset, &dataset.splits()[0]);
+    let context = AttackContext::new(&dataset, &dataset.splits()[0]);
     for variant in [Variant::Unlabelled, Variant::Labelled] {
         for flips_per_gradient in [Auto::CHOOSE, Auto::Given(1), Auto::Given(7)] {
             let config =
                 MetattackConfig { rate: 0.1, variant, flips_per_gradient, ..MetattackConfig::default() };
-            let change = config.strike(&scene, 0).unwrap();
+            let change = config.plan(&context, 0).unwrap();
             let mut pairs = change.flips.clone();
             pairs.sort_unstable();
             pairs.dedup();
             assert_eq!(pairs.len(), change.flips.len(), "no pair twice");
-            let attacked = config.perturb(&scene, 0).unwrap();
-            assert_eq!(attacked.added.len() + attacked.removed.len(), config.budget(&dataset, scene.split));
+            let attacked = config.perturb(&context, 0).unwrap();
+            assert_eq!(attacked.added.len() + attacked.removed.len(), config.budget(&dataset, context.split));
             let (before, after) = (dataset.graph(), attacked.dataset.graph());
             assert!((0..150).all(|node| before.degree(node) == 0 || after.degree(node) > 0));
         }
@@ -237,11 +237,11 @@ fn the_budget_is_spent_and_nobody_is_left_alone() {
 #[test]
 fn small_budgets_take_one_gradient_per_flip() {
     let dataset = homophilic(150);
-    let scene = Scene::new(&dataset, &dataset.splits()[1]);
+    let context = AttackContext::new(&dataset, &dataset.splits()[1]);
     let with =
         |flips_per_gradient| MetattackConfig { rate: 0.1, flips_per_gradient, ..MetattackConfig::default() };
     let [auto, one, many] =
-        [Auto::CHOOSE, Auto::Given(1), Auto::Given(30)].map(|k| with(k).strike(&scene, 0).unwrap());
+        [Auto::CHOOSE, Auto::Given(1), Auto::Given(30)].map(|k| with(k).plan(&context, 0).unwrap());
     assert_eq!(auto.flips, one.flips);
     assert_ne!(many.flips, one.flips);
     assert_eq!(many.flips[0], one.flips[0], "the first gradient is the same");
@@ -255,12 +255,12 @@ fn small_budgets_take_one_gradient_per_flip() {
 #[test]
 fn the_same_bits_on_one_and_two_threads() {
     let dataset = homophilic(400);
-    let scene = Scene::new(&dataset, &dataset.splits()[0]);
+    let context = AttackContext::new(&dataset, &dataset.splits()[0]);
     let config = MetattackConfig { rate: 0.02, ..MetattackConfig::default() };
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let surrogate = config.surrogate(&dataset, scene.split, 0).unwrap();
+            let surrogate = config.surrogate(&dataset, context.split, 0).unwrap();
             let attacked = config.attacked(&surrogate, dataset.graph()).unwrap();
             let propagation = normalise::symmetric_with_self_loops(dataset.graph());
             let factors = surrogate.differentiate(&propagation, &attacked, 2).unwrap();
@@ -271,11 +271,11 @@ fn the_same_bits_on_one_and_two_threads() {
         })
     };
     assert_eq!(on(1), on(2));
-    let strike = |threads: usize| {
+    let plan = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| config.strike(&Scene::new(&dataset, &dataset.splits()[0]), 0).unwrap().flips)
+        pool.install(|| config.plan(&AttackContext::new(&dataset, &dataset.splits()[0]), 0).unwrap().flips)
     };
-    assert_eq!(strike(1), strike(2));
+    assert_eq!(plan(1), plan(2));
 }
 
 fn accuracy(dataset: &Dataset, split: &Split) -> f64 {
@@ -295,10 +295,10 @@ fn accuracy(dataset: &Dataset, split: &Split) -> f64 {
 fn it_hurts_a_convolution_more_than_chance_does() {
     let dataset = homophilic(300);
     let split = Split::random(dataset.labels(), 0.2, 0.2, 0.6, 0).unwrap();
-    let scene = Scene::new(&dataset, &split);
+    let context = AttackContext::new(&dataset, &split);
     let clean = accuracy(&dataset, &split);
-    let meta = MetattackConfig { rate: 0.2, ..MetattackConfig::default() }.perturb(&scene, 0).unwrap();
-    let chance = RandomConfig { rate: 0.2, ..RandomConfig::default() }.perturb(&scene, 0).unwrap();
+    let meta = MetattackConfig { rate: 0.2, ..MetattackConfig::default() }.perturb(&context, 0).unwrap();
+    let chance = RandomConfig { rate: 0.2, ..RandomConfig::default() }.perturb(&context, 0).unwrap();
     let (meta, chance) = (accuracy(&meta.dataset, &split), accuracy(&chance.dataset, &split));
     assert!(clean - meta > 0.05 && meta < chance - 0.03, "clean {clean}, metattack {meta}, random {chance}");
 }
@@ -308,7 +308,7 @@ fn what_cannot_be_done_is_said() {
     let dataset = homophilic(60);
     let split = &dataset.splits()[0];
     let refused = |config: MetattackConfig, dataset: &Dataset, split: &Split| {
-        config.perturb(&Scene::new(dataset, split), 0).unwrap_err().to_string()
+        config.perturb(&AttackContext::new(dataset, split), 0).unwrap_err().to_string()
     };
     let default = MetattackConfig::default;
     let no_train = Split { train: vec![], ..split.clone() };
@@ -351,11 +351,11 @@ fn a_graph_without_room_runs_out() {
     let full = MetattackConfig { rate: 1.0, ..MetattackConfig::default() };
     // The one free pair is joined, and then one edge may go.
     let (path, split) = with_edges(3, &[(0, 1), (1, 2)]);
-    let attacked = full.perturb(&Scene::new(&path, &split), 0).unwrap();
+    let attacked = full.perturb(&AttackContext::new(&path, &split), 0).unwrap();
     assert_eq!((attacked.added, attacked.removed.len()), (vec![(0, 2)], 1));
     // The one pair is an edge, and the last of both.
     let (pair, split) = with_edges(2, &[(0, 1)]);
-    let error = full.perturb(&Scene::new(&pair, &split), 0).unwrap_err().to_string();
+    let error = full.perturb(&AttackContext::new(&pair, &split), 0).unwrap_err().to_string();
     assert!(error.contains("the budget is 1 flips, but only 0 pairs can be flipped"), "{error}");
 }
 
@@ -364,10 +364,14 @@ fn flips_at_once_are_spread_over_the_nodes() {
     let (graph, _) = Graph::from_edges(6, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]).unwrap();
     let candidate = |pair| Candidate { gain: 1.0, pair };
     let candidates = [(0, 2), (0, 3), (0, 1), (1, 3), (2, 5), (0, 4)].map(candidate);
-    let chosen = |count| spread(&candidates, count, &mut Draft::new(&graph, false));
+    let chosen = |count| spread(&candidates, count, &mut EdgeEdits::new(&graph, false));
     assert_eq!(chosen(1), [(0, 2)]);
     assert_eq!(chosen(3), [(0, 2), (1, 3), (0, 3)], "the last one only after all others");
     assert_eq!(chosen(9).len(), 6, "all there are");
     let last = [candidate((0, 1)), candidate((1, 2))];
-    assert_eq!(spread(&last, 2, &mut Draft::new(&graph, false)), [(1, 2)], "an edge that must stay stays");
+    assert_eq!(
+        spread(&last, 2, &mut EdgeEdits::new(&graph, false)),
+        [(1, 2)],
+        "an edge that must stay stays"
+    );
 }

@@ -19,8 +19,8 @@ use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
 use crate::structure::{Choices, FittedStructure, Structure, StructureConfig};
 use crate::training::{
-    Auto, EpochRecord, Parameters, Session, Supervised, Task, Tensors, TrainingConfig, argmax, probabilities,
-    train,
+    Auto, EpochRecord, Observer, Parameters, Session, Supervised, Task, Tensors, TrainingConfig, argmax,
+    probabilities, train,
 };
 use encoder::{Channels, Encoder, ReconstructionConfig};
 use tampering::Tampering;
@@ -181,14 +181,9 @@ impl Lhs {
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<f32> {
-        let (stop, memo) = (session.stop, session.memo);
         // An interrupted trial is begun anew: it leaves nothing behind that the training could take for its own.
-        // Nor is it part of the curve that leads to the model.
-        let mut tell = |record: &EpochRecord| {
-            let stage = format!("trial-{}", record.stage);
-            session.tell(&EpochRecord { stage, val_accuracy: None, ..record.clone() });
-        };
-        let mut session = Session { stop, memo, on_epoch: Some(&mut tell), checkpoints: None };
+        let mut session =
+            Session { observer: &Trial(session.observer), checkpoints: None, memo: session.memo };
         let config = Lhs { members: Auto::Given(1), ..self.clone() };
         let fitted = config.learn_trimmed(task, tampering, seed, &mut session)?;
         let found = fitted.predict(task.graph, task.features)?;
@@ -345,6 +340,20 @@ impl FittedLhs {
 
     fn num_classes(&self) -> usize {
         self.members[0].tensors().get("head.bias").map_or(0, Mat::cols)
+    }
+}
+
+/// Watches a trial, which is not part of the curve that leads to the model.
+struct Trial<'a>(&'a dyn Observer);
+
+impl Observer for Trial<'_> {
+    fn stopping(&self) -> bool {
+        self.0.stopping()
+    }
+
+    fn epoch(&self, record: &EpochRecord) {
+        let stage = format!("trial-{}", record.stage);
+        self.0.epoch(&EpochRecord { stage, val_accuracy: None, ..record.clone() });
     }
 }
 

@@ -155,12 +155,12 @@ impl Model for ProGnn {
             state.resume(&given, &checkpoint)?;
         }
         while !state.progress.finished(&self.training) {
-            if session.stopping() {
+            if session.observer.stopping() {
                 session.save(STAGE, &state.checkpoint())?;
-                return Err(session.interrupted());
+                session.observer.proceed()?;
             }
             let seed = derive(seed, &[1, state.progress.epochs as u64]);
-            session.tell(&learning.epoch(&mut state, seed)?);
+            session.observer.epoch(&learning.epoch(&mut state, seed)?);
         }
         let kept = state.best_weights.iter().map(|weight| (**weight).clone());
         parameters.restore(&NAMES.iter().map(|name| name.to_string()).zip(kept).collect())?;
@@ -453,7 +453,7 @@ mod tests {
 
     use super::*;
     use crate::graph::Labelled;
-    use crate::training::CheckpointStore;
+    use crate::training::{CheckpointStore, Observer};
 
     #[test]
     fn too_many_nodes_are_refused_before_memory_is_asked_for() {
@@ -492,6 +492,19 @@ mod tests {
         }
     }
 
+    /// Stops after the fifth epoch.
+    struct StopLate(AtomicBool);
+
+    impl Observer for StopLate {
+        fn stopping(&self) -> bool {
+            self.0.load(Ordering::Relaxed)
+        }
+
+        fn epoch(&self, record: &EpochRecord) {
+            self.0.store(record.epoch == 4, Ordering::Relaxed);
+        }
+    }
+
     #[test]
     fn a_graph_of_which_few_singular_values_are_left_is_resumed_to_the_same_bits() {
         // Ten groups of thirty: ten singular values of 29, all others 1. More nodes than are decomposed as a whole.
@@ -517,14 +530,10 @@ mod tests {
         config.training.epochs = 9;
         let whole = config.fit_with(&task, 1, &mut Session::default()).unwrap().saved().unwrap();
 
-        let (mut store, stop) = (Kept::default(), AtomicBool::new(false));
-        let mut stop_late = |record: &EpochRecord| stop.store(record.epoch == 4, Ordering::Relaxed);
-        let mut session = Session {
-            stop: Some(&stop),
-            on_epoch: Some(&mut stop_late),
-            checkpoints: Some(&mut store),
-            ..Session::default()
-        };
+        let mut store = Kept::default();
+        let stop_late = StopLate(AtomicBool::new(false));
+        let mut session =
+            Session { observer: &stop_late, checkpoints: Some(&mut store), ..Session::default() };
         assert!(config.fit_with(&task, 1, &mut session).is_err(), "it was stopped");
         let left = store.0.as_ref().map(|checkpoint| checkpoint.tensors["kept"].cols());
         assert_eq!(left, Some(10), "few enough to be looked for near the last ones");

@@ -83,17 +83,20 @@ impl Model for Centre {
         for epoch in first..self.epochs {
             let state = serde_json::json!({ "epoch": epoch });
             session.save("classifier", &Checkpoint { tensors: fitted.tensors(), state })?;
-            if session.stopping() {
-                return Err(session.interrupted());
-            }
+            session.observer.proceed()?;
             let loss = self.step(&mut fitted, task, seed.wrapping_add(epoch as u64));
-            let predicted =
-                lhs::eval::metrics::predicted_classes(&fitted.predict(task.graph, task.features)?);
+            let predicted = lhs::metrics::predicted_classes(&fitted.predict(task.graph, task.features)?);
             let right =
                 task.val.nodes.iter().zip(&task.val.classes).filter(|(n, c)| predicted[**n as usize] == **c);
             let val_accuracy = Some(right.count() as f32 / task.val.nodes.len() as f32);
             let stage = "classifier".to_string();
-            session.tell(&EpochRecord { stage, epoch, train_loss: loss, val_loss: None, val_accuracy });
+            session.observer.epoch(&EpochRecord {
+                stage,
+                epoch,
+                train_loss: loss,
+                val_loss: None,
+                val_accuracy,
+            });
         }
         Ok(fitted)
     }

@@ -1,0 +1,326 @@
+//! One job: a model trained once, and every cell that needs it attacked and scored.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::cell::{Cell, CellId, Heterophily, Measured};
+use super::checkpoint::{self, Curve, FileCheckpoints, Stopwatch};
+use super::method::Method;
+use super::parallel::seed_of;
+use super::plan::{Job, Plan, PlannedAttack};
+use super::run::Artefacts;
+use super::runner::Scoring;
+use super::store::Store;
+use super::{Observer, fingerprint, memory};
+use crate::attacks::{AttackContext, Attacked, PreparedAttack};
+use crate::cluster;
+use crate::error::{Error, Result};
+use crate::graph::{Dataset, Split};
+use crate::linalg::random::derive;
+use crate::metrics::audit::{AuditConfig, Trained, Version};
+use crate::metrics::{Predictions, Scores, predicted_classes};
+use crate::models::NodeClassifier;
+use crate::training::{self, CheckpointStore, EpochRecord, Memo, MemoKey, Session, Task};
+
+/// Bins of the histograms of heterophily.
+const BINS: usize = 20;
+/// Epochs of a curve that are kept, at most.
+const EPOCHS: usize = 100;
+
+/// The seed that a model is trained with on one split.
+pub fn split_seed(seed: u64, split: usize) -> u64 {
+    seed_of(seed, split as u64)
+}
+
+/// The seed that a split is attacked with, apart from that of its training. Repeat `k` of an evaluation with seed `s` uses
+/// `attack_seed(s + k, split)`.
+pub fn attack_seed(seed: u64, split: usize) -> u64 {
+    const ATTACK: u64 = 1;
+    derive(split_seed(seed, split), &[ATTACK])
+}
+
+/// Loads the model of a job instead of training it.
+pub(super) type LoadModel<'a> = dyn Fn(&Job) -> Result<Box<dyn NodeClassifier>> + Sync + 'a;
+
+/// What jobs share.
+pub(super) struct Shared<'a> {
+    pub(super) plan: &'a Plan,
+    /// Where attacks are kept.
+    pub(super) store: Option<&'a Store>,
+    /// Whether models, curves and predictions are kept there, too.
+    pub(super) keep_models: bool,
+    /// Where models come from, if they are not trained.
+    pub(super) models: Option<&'a LoadModel<'a>>,
+    pub(super) scoring: Scoring,
+    /// Attacks in memory.
+    pub(super) prepared: &'a Memo,
+    /// What trainings share.
+    pub(super) memo: &'a Memo,
+    pub(super) observer: &'a dyn Observer,
+}
+
+/// What a job learned.
+pub(super) struct Learned {
+    found: Found,
+    /// The data that it was learned from, if that was attacked.
+    poisoned: Option<Attacked>,
+    seconds: f64,
+    curve: Vec<EpochRecord>,
+}
+
+enum Found {
+    Model(Box<dyn NodeClassifier>),
+    /// The cluster of each node.
+    Clusters(Vec<u32>),
+}
+
+/// Watches one job: keeps its curve, and says which cell an epoch belongs to.
+struct JobObserver<'a> {
+    outer: &'a dyn Observer,
+    cell: &'a CellId,
+    curve: &'a Curve,
+}
+
+impl training::Observer for JobObserver<'_> {
+    fn stopping(&self) -> bool {
+        self.outer.stopping()
+    }
+
+    fn epoch(&self, record: &EpochRecord) {
+        self.curve.push(record.clone());
+        self.outer.epoch_of(self.cell, record);
+    }
+
+    fn step(&self, done: usize, of: usize) {
+        self.outer.step(done, of);
+    }
+}
+
+impl Learned {
+    /// What is known without an attack.
+    fn measured(&self, scores: Scores) -> Measured {
+        Measured {
+            scores,
+            train_seconds: self.seconds,
+            epochs: self.curve.len(),
+            peak_memory_bytes: memory::peak_bytes(),
+            diagnostics: match &self.found {
+                Found::Model(model) => model.diagnostics(),
+                Found::Clusters(_) => Vec::new(),
+            },
+            attack: None,
+            clusters: None,
+            curve: Vec::new(),
+            heterophily: Vec::new(),
+        }
+    }
+
+    /// The accuracy of clusters is that of the best matching in each part.
+    fn clustered(&self, dataset: &Dataset, split: &Split, clusters: &[u32]) -> Result<Measured> {
+        let fit = cluster::fit(dataset, split, clusters)?;
+        let scores = Scores {
+            train_accuracy: fit.train.accuracy,
+            val_accuracy: fit.val.accuracy,
+            test_accuracy: Some(fit.test.accuracy),
+            test_macro_f1: None,
+        };
+        Ok(Measured { clusters: Some(fit), ..self.measured(scores) })
+    }
+}
+
+impl Shared<'_> {
+    /// Trains the model of a job, or loads it.
+    pub(super) fn learn(&self, job: &Job) -> Result<Learned> {
+        let clean = &self.plan.data[job.data].dataset;
+        let loaded = self.models.map(|load| load(job)).transpose()?;
+        let poison = job.poison.map(|place| &self.plan.attacks[place]);
+        let poisoned = poison.map(|attack| self.attacked(job, attack, loaded.as_deref())).transpose()?;
+        if let (Some(model), None) = (loaded, &poisoned) {
+            return Ok(Learned { found: Found::Model(model), poisoned, seconds: 0.0, curve: Vec::new() });
+        }
+        let (dataset, split) = match &poisoned {
+            Some(attacked) => (&attacked.dataset, &attacked.split),
+            None => (clean, &job.split.split),
+        };
+        let folder = self.folder(job);
+        if let Some(folder) = &folder {
+            fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        }
+        let (curve, clock) = (Curve::default(), Stopwatch::start());
+        let mut checkpoints = folder.as_deref().map(|folder| FileCheckpoints::new(folder, &curve, &clock));
+        let observer = JobObserver { outer: self.observer, cell: &job.cells[0].id, curve: &curve };
+        let mut session = Session {
+            observer: &observer,
+            checkpoints: checkpoints.as_mut().map(|store| store as &mut dyn CheckpointStore),
+            memo: Some(self.memo),
+        };
+        let found = find(job, dataset, split, &mut session)?;
+        let seconds = clock.seconds();
+        Ok(Learned { found, poisoned, seconds, curve: curve.into_records() })
+    }
+
+    /// Where what a job makes is kept, if it is.
+    fn folder(&self, job: &Job) -> Option<PathBuf> {
+        self.store
+            .filter(|_| self.keep_models && job.poison.is_none())
+            .map(|store| store.model_folder(&job.cells[0].id))
+    }
+
+    /// Removes the checkpoints of a job that is over.
+    pub(super) fn tidy(&self, job: &Job) -> Result<()> {
+        self.folder(job)
+            .filter(|folder| folder.exists())
+            .map_or(Ok(()), |folder| checkpoint::remove_all(&folder))
+    }
+
+    /// Scores a model in one of the cells of its job.
+    pub(super) fn measure(&self, job: &Job, cell: &Cell, learned: &Learned) -> Result<Measured> {
+        let clean = &self.plan.data[job.data].dataset;
+        let model = match &learned.found {
+            Found::Model(model) => model.as_ref(),
+            Found::Clusters(clusters) => return learned.clustered(clean, &job.split.split, clusters),
+        };
+        if self.scoring == Scoring::ValidationOnly {
+            return Ok(learned.measured(at_validation(model, clean, &job.split.split)?));
+        }
+        let evaded = match (&learned.poisoned, cell.attack) {
+            (None, Some(place)) => Some(self.attacked(job, &self.plan.attacks[place], Some(model))?),
+            _ => None,
+        };
+        let attacked = learned.poisoned.as_ref().or(evaded.as_ref());
+        let (dataset, split) = attacked.map_or((clean, &job.split.split), |a| (&a.dataset, &a.split));
+        let heterophily = if self.plan.measure_shift {
+            heterophily(&[(clean, &job.split.split), (dataset, split)], model)?
+        } else {
+            Vec::new()
+        };
+        let probabilities = model.predict(dataset.graph(), dataset.features())?;
+        let predictions = Predictions::new(dataset, clean.labels().names(), probabilities)?;
+        let measured = learned.measured(Scores::of_predictions(&predictions, split));
+        if let (Some(folder), None, None) = (self.folder(job), cell.attack, self.models) {
+            Artefacts { model, curve: &learned.curve, predictions: &predictions, split }.write(&folder)?;
+        }
+        Ok(Measured {
+            attack: attacked.map(|attacked| attacked.record.clone()),
+            curve: if self.plan.keeps_curve(job, cell) { thinned(&learned.curve) } else { Vec::new() },
+            heterophily,
+            ..measured
+        })
+    }
+
+    /// The data of a job under an attack, which is prepared once for all cells that can share it.
+    fn attacked(
+        &self,
+        job: &Job,
+        planned: &PlannedAttack,
+        victim: Option<&dyn NodeClassifier>,
+    ) -> Result<Attacked> {
+        let data = &self.plan.data[job.data];
+        let split = &job.split.split;
+        let seed = attack_seed(job.attack_seed.wrapping_add(planned.id.repeat), job.split.number);
+        let observer = Steps(self.observer);
+        let context = AttackContext { dataset: &data.dataset, split, victim, observer: &observer };
+        if victim.is_some() && planned.attack.looks_at_victim() {
+            return planned.attack.perturb(&context, seed);
+        }
+        let depends_on = json!([
+            env!("CARGO_PKG_VERSION"),
+            data.record.sha256,
+            planned.id.name,
+            planned.settings,
+            job.split.number,
+            split.test,
+            seed,
+        ]);
+        let key = fingerprint::of_text(&depends_on.to_string());
+        let prepare = || -> Result<PreparedAttack> {
+            if let Some(kept) = self.store.map(|store| store.prepared_attack(&key)).transpose()?.flatten() {
+                return Ok(kept);
+            }
+            let prepared = planned.attack.prepare(&context, seed)?;
+            self.store.map(|store| store.keep_prepared_attack(&key, &prepared)).transpose()?;
+            Ok(prepared)
+        };
+        self.prepared.get(MemoKey::new(&key), prepare)?.apply(&data.dataset, split)
+    }
+}
+
+/// Passes on the steps of an attack; what it trains on the way is nobody's curve.
+struct Steps<'a>(&'a dyn Observer);
+
+impl training::Observer for Steps<'_> {
+    fn stopping(&self) -> bool {
+        self.0.stopping()
+    }
+
+    fn step(&self, done: usize, of: usize) {
+        self.0.step(done, of);
+    }
+}
+
+/// Trains, or clusters.
+fn find(job: &Job, dataset: &Dataset, split: &Split, session: &mut Session<'_>) -> Result<Found> {
+    let seed = split_seed(job.seed, job.split.number);
+    match job.method.method {
+        Method::Model(kind) => {
+            let model = (kind.build)(&job.method.settings)?;
+            let task = Task::new(dataset, split).map_err(|error| in_split(error, job.split.number))?;
+            model.fit_with(&task, seed, session).map(Found::Model)
+        }
+        Method::Clustering(way) => {
+            cluster::cluster(dataset, split, way.method, way.by, seed, session).map(Found::Clusters)
+        }
+    }
+}
+
+fn in_split(error: Error, number: usize) -> Error {
+    match error {
+        Error::Data { problem, remedy } => Error::data(format!("split {number}: {problem}"), remedy),
+        other => other,
+    }
+}
+
+/// Validation accuracy, and nothing that needs another label.
+fn at_validation(model: &dyn NodeClassifier, dataset: &Dataset, split: &Split) -> Result<Scores> {
+    let task = Task::new(dataset, split)?;
+    let predicted = predicted_classes(&model.predict(task.graph, task.features)?);
+    let accuracy = |nodes: &crate::graph::Labelled| {
+        let pairs = nodes.nodes.iter().zip(&nodes.classes);
+        let right = pairs.filter(|(node, class)| predicted[**node as usize] == **class).count();
+        100.0 * right as f64 / nodes.nodes.len().max(1) as f64
+    };
+    Ok(Scores {
+        train_accuracy: accuracy(&task.train),
+        val_accuracy: accuracy(&task.val),
+        test_accuracy: None,
+        test_macro_f1: None,
+    })
+}
+
+/// At most about a hundred epochs of each stage.
+fn thinned(curve: &[EpochRecord]) -> Vec<EpochRecord> {
+    let longest = curve.iter().map(|record| record.epoch + 1).max().unwrap_or(0);
+    let step = longest.div_ceil(EPOCHS).max(1);
+    curve.iter().filter(|record| record.epoch % step == 0).cloned().collect()
+}
+
+/// The heterophily of the second of two versions of the data, the first of which is clean.
+fn heterophily(versions: &[(&Dataset, &Split); 2], model: &dyn NodeClassifier) -> Result<Vec<Heterophily>> {
+    let named = ["clean", "scored"].into_iter().zip(versions);
+    let versions: Vec<Version<'_>> = named
+        .map(|(name, &(dataset, split))| Version { name: name.to_string(), dataset, split: split.clone() })
+        .collect();
+    let classes = versions[0].dataset.labels().names();
+    let audit = AuditConfig { hops: 1, bins: BINS }.run(&versions, Some(&Trained { model, classes }))?;
+    let scored = audit.samples.into_iter().filter(|sample| sample.data == "scored");
+    let described = scored.map(|sample| Heterophily {
+        graph: sample.graph,
+        part: sample.part.to_string(),
+        mean: sample.distribution.mean,
+        mean_shift: sample.shift.map(|shift| shift.mean_shift),
+        histogram: sample.distribution.histogram,
+    });
+    Ok(described.collect())
+}

@@ -1,0 +1,193 @@
+//! A folder in which the models of one kind are kept: what `train` leaves, and what `predict` and others read.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+use super::cell::{CellId, CellRecord};
+use super::data::DataRecord;
+use super::store::{Manifest, model_folder, read_cells};
+use crate::error::{Error, Result};
+use crate::graph::{Dataset, Split};
+use crate::io::atomic;
+use crate::metrics::Predictions;
+use crate::metrics::predictions::read_parts;
+use crate::models::{NodeClassifier, Registry, Save, SavedModel};
+use crate::training::EpochRecord;
+
+const MODEL: &str = "model.lhs";
+const CURVE: &str = "curve.jsonl";
+const PREDICTIONS: &str = "predictions.csv";
+
+/// One model on some splits of one dataset, kept on disk.
+#[derive(Clone, Debug)]
+pub struct Run {
+    path: PathBuf,
+    manifest: Manifest,
+    records: Vec<CellRecord>,
+}
+
+impl Run {
+    /// Opens a run that is there; a process may still be at work on it.
+    pub fn open(path: &Path) -> Result<Self> {
+        let (manifest, records) = read_cells(path)?;
+        if !manifest.keeps_models || manifest.suite.models.len() != 1 || manifest.data.len() != 1 {
+            return Err(Error::input(
+                path,
+                "",
+                "these are results of a suite, not of one trained model",
+                "give the folder of a training",
+            ));
+        }
+        Ok(Run { path: path.to_path_buf(), manifest, records })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was run.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Name of the model.
+    pub fn model_name(&self) -> &str {
+        &self.manifest.suite.models[0]
+    }
+
+    /// The effective settings of the model.
+    pub fn settings(&self) -> Table {
+        self.manifest.suite.settings.get(self.model_name()).cloned().unwrap_or_default()
+    }
+
+    /// The seed of everything random.
+    pub fn seed(&self) -> u64 {
+        self.manifest.suite.seeds.first().copied().unwrap_or(0)
+    }
+
+    /// The data that was learned from.
+    pub fn data(&self) -> &DataRecord {
+        &self.manifest.data[0]
+    }
+
+    /// The finished splits, by number, on clean data.
+    pub fn results(&self) -> Vec<&CellRecord> {
+        let clean = |record: &&CellRecord| record.id.attack.is_none() && record.result.is_some();
+        let mut results: Vec<&CellRecord> = self.records.iter().filter(clean).collect();
+        results.sort_by_key(|record| record.id.split);
+        results
+    }
+
+    /// Where what a split left is kept.
+    pub fn split_folder(&self, split: usize) -> PathBuf {
+        let id = CellId {
+            dataset: self.data().name.clone(),
+            model: self.model_name().to_string(),
+            variant: None,
+            split,
+            seed: self.seed(),
+            attack: None,
+        };
+        model_folder(&self.path, &id, false)
+    }
+
+    /// How training on a split went.
+    pub fn curve(&self, split: usize) -> Result<Vec<EpochRecord>> {
+        let file = self.split_folder(split).join(CURVE);
+        let text = fs::read_to_string(&file).map_err(Error::io("read", &file))?;
+        let record = |(number, line): (usize, &str)| {
+            serde_json::from_str(line).map_err(|error| {
+                let remedy = "delete the folder of the split to train it again";
+                Error::input(&file, format!("line {}", number + 1), error.to_string(), remedy)
+            })
+        };
+        text.lines().enumerate().map(record).collect()
+    }
+
+    /// The model that was trained on a split.
+    pub fn model(&self, registry: &Registry, split: usize) -> Result<Box<dyn NodeClassifier>> {
+        if !self.results().iter().any(|record| record.id.split == split) {
+            return Err(Error::input(
+                &self.path,
+                "",
+                format!("split {split} is not finished"),
+                "finish the run, or choose another split",
+            ));
+        }
+        let kind = registry.kind(self.model_name())?;
+        let file = self.split_folder(split).join(MODEL);
+        (kind.restore)(&SavedModel::read(&file)?).map_err(|error| error.in_file(&file))
+    }
+
+    /// A split as it was trained on, after making sure that its nodes are those of the data.
+    pub fn split(&self, dataset: &Dataset, split: usize) -> Result<Split> {
+        let (ids, parts) = read_parts(&self.split_folder(split).join(PREDICTIONS))?;
+        let same = ids.len() == dataset.num_nodes()
+            && ids.iter().enumerate().all(|(n, id)| *id == dataset.node_id(n));
+        if same {
+            return Ok(parts);
+        }
+        Err(Error::data(
+            format!("{} does not have the {} nodes of the run, in their order", dataset.name(), ids.len()),
+            "predict instead of scoring: that works on other nodes",
+        ))
+    }
+}
+
+/// What a training leaves beside its cell.
+pub(super) struct Artefacts<'a> {
+    pub(super) model: &'a dyn NodeClassifier,
+    pub(super) curve: &'a [EpochRecord],
+    pub(super) predictions: &'a Predictions<'a>,
+    pub(super) split: &'a Split,
+}
+
+impl Artefacts<'_> {
+    /// Whether a folder has them all.
+    pub(super) fn are_in(folder: &Path) -> bool {
+        [MODEL, CURVE, PREDICTIONS].iter().all(|file| folder.join(file).exists())
+    }
+
+    /// Writes the files, each whole or not at all.
+    pub(super) fn write(&self, folder: &Path) -> Result<()> {
+        self.model.save(folder.join(MODEL))?;
+        write_curve(&folder.join(CURVE), self.curve)?;
+        let table = folder.join(PREDICTIONS);
+        atomic::write(&table, |out| self.predictions.write_csv(out, Some(self.split), &table))
+    }
+}
+
+fn write_curve(path: &Path, curve: &[EpochRecord]) -> Result<()> {
+    atomic::write(path, |out| {
+        for record in curve {
+            let line = serde_json::to_string(record).map_err(|error| Error::data(error.to_string(), ""))?;
+            writeln!(out, "{line}").map_err(Error::io("write", path))?;
+        }
+        Ok(())
+    })
+}
+
+/// Writes the effective settings of a model as a file that can be given back as settings.
+pub fn write_settings(folder: &Path, model: &str, settings: &Table) -> Result<()> {
+    let section = Table::from_iter([(model.to_string(), Value::Table(settings.clone()))]);
+    atomic::write_bytes(&folder.join("settings.toml"), section.to_string().as_bytes())
+}
+
+/// `FOLDER/STEM`, or `FOLDER/STEM-2`, `-3`, … when that is taken.
+pub fn free_name(folder: &Path, stem: &str) -> PathBuf {
+    numbered_names(folder, stem).find(|path| !path.exists()).unwrap_or_else(|| folder.join(stem))
+}
+
+/// The last of `FOLDER/STEM`, `FOLDER/STEM-2`, … that is there.
+pub fn last_name(folder: &Path, stem: &str) -> Option<PathBuf> {
+    numbered_names(folder, stem).take_while(|path| path.exists()).last()
+}
+
+fn numbered_names(folder: &Path, stem: &str) -> impl Iterator<Item = PathBuf> {
+    let first = std::iter::once(folder.join(stem));
+    first.chain((2u64..).map(move |number| folder.join(format!("{stem}-{number}"))))
+}

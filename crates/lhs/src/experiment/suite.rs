@@ -1,0 +1,189 @@
+//! A suite as it is written down: TOML that names the axes of a grid.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use toml::Table;
+
+use super::settings::place;
+use super::splits::SplitSpec;
+use crate::error::{Error, Result};
+
+/// What to run. All axes are crossed, but for variants, which belong to one model each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suite {
+    /// What it shows, in one line.
+    pub title: String,
+    /// The table of the paper to hold it against: `clean`, `evasion` or `clustering`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paper: Option<String>,
+    /// Files, folders, or names of fetched graphs.
+    pub datasets: Vec<String>,
+    /// Whether `models` are ways of clustering: `latent-kmeans`, `latent-spectral`, `agc`.
+    #[serde(default)]
+    pub clustering: bool,
+    /// Names of models.
+    pub models: Vec<String>,
+    /// Whether the direction of edges is kept.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub directed: bool,
+    /// Splits that come with the data, by their numbers, or how to draw some; if not given, all that come with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub splits: Option<SplitSpec>,
+    /// How many splits are drawn, if they are.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub num_splits: usize,
+    /// Seeds of training and attacks.
+    #[serde(default = "first_seed")]
+    pub seeds: Vec<u64>,
+    /// The seed of attacks, where it is not that of the training.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attack_seed: Option<u64>,
+    /// Whether models are scored on the clean data, too.
+    #[serde(default = "yes")]
+    pub clean: bool,
+    /// Whether the settings found for a dataset are used, or the defaults.
+    #[serde(default = "yes")]
+    pub found_settings: bool,
+    /// Whether of the settings found those count that every model was given the same time for.
+    #[serde(default)]
+    pub one_budget: bool,
+    /// Whether the heterophily of training and test nodes is measured, in the given graph and the latent ones.
+    #[serde(default)]
+    pub measure_shift: bool,
+    /// Settings by model, over all others.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, Table>,
+    /// Attacks on the data.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attacks: Vec<AttackAxis>,
+    /// Models with other settings, beside the models as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<Variant>,
+}
+
+/// An attack at some strengths.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AttackAxis {
+    /// Its name.
+    pub name: String,
+    /// How strong it is.
+    pub rates: Vec<f64>,
+    /// Whether it comes before training.
+    #[serde(default)]
+    pub poisoning: bool,
+    /// How often it is crafted, with other seeds.
+    #[serde(default = "once")]
+    pub repeats: u64,
+    /// Its other settings.
+    #[serde(default, skip_serializing_if = "Table::is_empty")]
+    pub settings: Table,
+}
+
+/// A model with other settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// What it is called in tables.
+    pub name: String,
+    /// Which model.
+    pub model: String,
+    /// What is different.
+    pub set: Table,
+}
+
+impl Default for Suite {
+    /// Nothing named yet: seed 0, one draw, clean cells, settings found for each dataset.
+    fn default() -> Self {
+        Suite {
+            title: String::new(),
+            paper: None,
+            datasets: Vec::new(),
+            clustering: false,
+            models: Vec::new(),
+            directed: false,
+            splits: None,
+            num_splits: one(),
+            seeds: first_seed(),
+            attack_seed: None,
+            clean: yes(),
+            found_settings: yes(),
+            one_budget: false,
+            measure_shift: false,
+            settings: BTreeMap::new(),
+            attacks: Vec::new(),
+            variants: Vec::new(),
+        }
+    }
+}
+
+fn first_seed() -> Vec<u64> {
+    vec![0]
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn once() -> u64 {
+    1
+}
+
+fn one() -> usize {
+    1
+}
+
+fn is_one(number: &usize) -> bool {
+    *number == 1
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl Suite {
+    /// Reads a suite; `file` is named in errors.
+    pub fn parse(text: &str, file: &Path) -> Result<Self> {
+        toml::from_str(text).map_err(|error: toml::de::Error| {
+            Error::input(
+                file,
+                place(text, &error),
+                error.message(),
+                "the reference lists what a suite can hold",
+            )
+        })
+    }
+}
+
+impl FromStr for Suite {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Suite::parse(text, Path::new("suite"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suite_has_sensible_defaults() {
+        let text = "title = \"t\"\ndatasets = [\"a\"]\nmodels = [\"gcn\"]\n[[attacks]]\nname = \"dice\"\nrates = [0.1]\n";
+        let suite = Suite::parse(text, Path::new("s.toml")).unwrap();
+        assert_eq!((suite.seeds.as_slice(), suite.splits.as_ref(), suite.clean), (&[0][..], None, true));
+        assert_eq!((suite.attacks[0].repeats, suite.attacks[0].poisoning), (1, false));
+        let written = toml::to_string(&suite).unwrap();
+        assert_eq!(Suite::parse(&written, Path::new("s.toml")).unwrap(), suite);
+    }
+
+    #[test]
+    fn a_wrong_key_names_file_and_line() {
+        let error = Suite::parse("title = \"t\"\nmodel = [\"gcn\"]\n", Path::new("s.toml")).unwrap_err();
+        assert!(error.to_string().starts_with("s.toml: line 2: unknown field `model`"), "{error}");
+    }
+}

@@ -1,0 +1,202 @@
+//! Predictions against labels: scored, and written as a table with the user's own ids and class names.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::confusion::{Confusion, predicted_classes};
+use crate::error::{Error, Result};
+use crate::graph::{Dataset, Split};
+use crate::linalg::Mat;
+
+/// What a model says about a dataset.
+pub struct Predictions<'a> {
+    dataset: &'a Dataset,
+    probabilities: Mat,
+    predicted: Vec<u32>,
+    /// The classes that the model knows, then those that only the data knows.
+    classes: Vec<String>,
+    num_model_classes: usize,
+    /// The class of each node by its place in `classes`.
+    truth: Vec<Option<u32>>,
+}
+
+impl<'a> Predictions<'a> {
+    /// Matches the model's classes to those of the data by name: other data may number them otherwise.
+    pub fn new(dataset: &'a Dataset, model_classes: &[String], probabilities: Mat) -> Result<Self> {
+        if probabilities.shape() != (dataset.num_nodes(), model_classes.len()) {
+            let (rows, cols) = probabilities.shape();
+            return Err(Error::data(
+                format!(
+                    "the model gives {rows} nodes {cols} classes, not {} nodes {}",
+                    dataset.num_nodes(),
+                    model_classes.len()
+                ),
+                "its weights and its run folder do not belong together: train again",
+            ));
+        }
+        let mut classes = model_classes.to_vec();
+        let labels = dataset.labels();
+        let places: Vec<u32> = labels.names().iter().map(|name| place_of(name, &mut classes)).collect();
+        let truth = (0..labels.len()).map(|n| labels.get(n).map(|class| places[class as usize])).collect();
+        let predicted = predicted_classes(&probabilities);
+        Ok(Predictions {
+            dataset,
+            probabilities,
+            predicted,
+            classes,
+            num_model_classes: model_classes.len(),
+            truth,
+        })
+    }
+
+    /// Names of the classes, in the order of [`Confusion`]'s numbers.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// Classes with labelled nodes that the model has never heard of, and so always gets wrong.
+    pub fn unknown_classes(&self) -> Vec<&str> {
+        let unknown = (self.num_model_classes..self.classes.len())
+            .filter(|&class| self.truth.contains(&Some(class as u32)));
+        unknown.map(|class| self.classes[class].as_str()).collect()
+    }
+
+    /// Counts right and wrong among the labelled ones of some nodes.
+    pub fn confusion(&self, nodes: impl IntoIterator<Item = u32>) -> Confusion {
+        let pairs = nodes.into_iter().filter_map(|node| {
+            let node = node as usize;
+            Some((self.truth[node]?, self.predicted[node]))
+        });
+        Confusion::count(self.classes.len(), pairs)
+    }
+
+    /// How many nodes were predicted to be of each class that the model knows.
+    pub fn class_sizes(&self) -> Vec<(&str, usize)> {
+        let count = |class| self.predicted.iter().filter(|&&p| p as usize == class).count();
+        (0..self.num_model_classes).map(|class| (self.classes[class].as_str(), count(class))).collect()
+    }
+
+    /// Writes `node,label,prediction,correct,part,p_CLASS…`; what is not known stays empty.
+    pub fn write_csv(&self, out: impl Write, split: Option<&Split>, path: &Path) -> Result<()> {
+        let parts = part_names(self.dataset.num_nodes(), split);
+        let mut table = csv::Writer::from_writer(out);
+        let failed = |error: csv::Error| write_error(error, path);
+        let probability_names =
+            self.classes[..self.num_model_classes].iter().map(|class| format!("p_{class}"));
+        let header = ["node", "label", "prediction", "correct", "part"].map(String::from);
+        table.write_record(header.into_iter().chain(probability_names)).map_err(failed)?;
+        for (node, part) in parts.iter().enumerate() {
+            let (truth, predicted) = (self.truth[node], self.predicted[node]);
+            let fields = [
+                self.dataset.node_id(node),
+                truth.map_or_else(String::new, |class| self.classes[class as usize].clone()),
+                self.classes.get(predicted as usize).cloned().unwrap_or_default(),
+                truth.map_or_else(String::new, |class| (class == predicted).to_string()),
+                part.to_string(),
+            ];
+            let probabilities = self.probabilities.row(node).iter().map(f32::to_string);
+            table.write_record(fields.into_iter().chain(probabilities)).map_err(failed)?;
+        }
+        table.flush().map_err(Error::io("write", path))
+    }
+}
+
+fn place_of(name: &str, classes: &mut Vec<String>) -> u32 {
+    let known = classes.iter().position(|class| class == name);
+    known.unwrap_or_else(|| {
+        classes.push(name.to_string());
+        classes.len() - 1
+    }) as u32
+}
+
+fn part_names(num_nodes: usize, split: Option<&Split>) -> Vec<&'static str> {
+    let mut names = vec![""; num_nodes];
+    for (name, part) in split.iter().flat_map(|split| split.parts()) {
+        part.iter().for_each(|&node| names[node as usize] = name);
+    }
+    names
+}
+
+fn write_error(error: csv::Error, path: &Path) -> Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => Error::io("write", path)(source),
+        other => Error::input(path, "", format!("{other:?}"), ""),
+    }
+}
+
+/// Reads back from a table of predictions which nodes there were and which part each belonged to.
+pub fn read_parts(path: &Path) -> Result<(Vec<String>, Split)> {
+    let damaged = |problem: String| Error::input(path, "", problem, "train again with --force");
+    let file = std::fs::File::open(path).map_err(Error::io("read", path))?;
+    let mut table = csv::Reader::from_reader(std::io::BufReader::new(file));
+    let (mut ids, mut split) = (Vec::new(), Split::default());
+    for record in table.records() {
+        let record = record.map_err(|error| damaged(error.to_string()))?;
+        let (Some(id), Some(part)) = (record.get(0), record.get(4)) else {
+            return Err(damaged("not a table of predictions".into()));
+        };
+        let node = ids.len() as u32;
+        ids.push(id.to_string());
+        match part {
+            "train" => split.train.push(node),
+            "val" => split.val.push(node),
+            "test" => split.test.push(node),
+            _ => {}
+        }
+    }
+    Ok((ids, split))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{DatasetParts, Features, Graph, Labels, Repairs};
+
+    fn dataset() -> Dataset {
+        let names = vec!["fox, red".to_string(), "owl".to_string(), "elk".to_string()];
+        Dataset::new(DatasetParts {
+            name: "zoo".into(),
+            graph: Graph::from_edges(4, &[(0, 1)]).unwrap().0,
+            repairs: Repairs::default(),
+            features: Features::none(4),
+            labels: Labels::new(vec![Some(0), Some(1), None, Some(2)], names).unwrap(),
+            node_ids: Some(["a", "b \"x\"", "c,d", "e"].map(String::from).to_vec()),
+            splits: vec![],
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn classes_are_matched_by_name_and_ids_survive() {
+        let dataset = dataset();
+        let probabilities = Mat::from_slice(4, 2, &[0.25, 0.75, 0.9, 0.1, 0.5, 0.5, 1.0, 0.0]);
+        let model_classes = ["owl".to_string(), "fox, red".to_string()];
+        let predictions = Predictions::new(&dataset, &model_classes, probabilities).unwrap();
+        assert_eq!(predictions.unknown_classes(), ["elk"]);
+        assert_eq!(predictions.confusion(0..4).accuracy(), Some(2.0 / 3.0));
+        let split = Split { train: vec![0], val: vec![1], test: vec![3] };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.csv");
+        predictions.write_csv(std::fs::File::create(&path).unwrap(), Some(&split), &path).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let expected = "node,label,prediction,correct,part,p_owl,\"p_fox, red\"\n\
+                        a,\"fox, red\",\"fox, red\",true,train,0.25,0.75\n\
+                        \"b \"\"x\"\"\",owl,owl,true,val,0.9,0.1\n\
+                        \"c,d\",,owl,,,0.5,0.5\n\
+                        e,elk,owl,false,test,1,0\n";
+        assert_eq!(text, expected);
+        let ids = ["a", "b \"x\"", "c,d", "e"].map(String::from).to_vec();
+        assert_eq!(read_parts(&path).unwrap(), (ids, split));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_an_error() {
+        let dataset = dataset();
+        let predictions = Predictions::new(&dataset, &["owl".to_string()], Mat::full(4, 1, 1.0)).unwrap();
+        assert!(Predictions::new(&dataset, &["owl".to_string()], Mat::full(4, 2, 1.0)).is_err());
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let error = predictions.write_csv(full, None, Path::new("/dev/full")).unwrap_err();
+        assert!(error.to_string().starts_with("cannot write /dev/full"), "{error}");
+    }
+}

@@ -1,0 +1,142 @@
+//! Figures of a latent graph: where its weight lies, and how heavy edges within and between classes are.
+
+use maud::html;
+
+use super::figures::Figure;
+use super::svg::{Axis, COLOURS, Plot};
+use crate::error::Result;
+use crate::experiment::table::csv_text;
+use crate::graph::{Dataset, Features, Graph};
+use crate::linalg::Mat;
+use crate::structure::latent_graph::latent_graph;
+
+/// The affinity matrix is drawn with so many rows and columns.
+const BLOCKS: usize = 80;
+/// Entries of a dense feature matrix for the neighbours by cosine, at most.
+const DENSE: usize = 60_000_000;
+/// Bins of the histograms of similarity.
+const BINS: usize = 25;
+
+/// All figures of a latent graph, and for comparison one of the graph of nearest features.
+pub fn figures(dataset: &Dataset, latent: &Graph) -> Result<Vec<Figure>> {
+    let mut figures: Vec<Figure> = affinity(dataset, latent).into_iter().collect();
+    figures.push(similarity("Weight of latent edges", dataset, latent));
+    let degree = 2 * latent.num_edges() / latent.num_nodes().max(1);
+    if let Some(rows) = unit_rows(dataset.features()) {
+        let nearest = latent_graph(&rows, 0.0, Some(degree.max(1)))?;
+        figures.push(similarity("Cosine of the nearest by features", dataset, &nearest));
+    }
+    Ok(figures)
+}
+
+/// Rows of length 1, where they fit into memory.
+fn unit_rows(features: &Features) -> Option<Mat> {
+    let (nodes, columns) = (features.num_nodes(), features.dim());
+    if columns == 0 || nodes * columns > DENSE {
+        return None;
+    }
+    let mut rows = Mat::zeros(nodes, columns);
+    for node in 0..nodes {
+        let entries = features.row_nonzeros(node);
+        let length = entries.iter().map(|(_, value)| value * value).sum::<f32>().sqrt();
+        entries.iter().for_each(|&(column, value)| rows.row_mut(node)[column as usize] = value / length);
+    }
+    Some(rows)
+}
+
+/// Sums of weights between blocks of nodes.
+struct BlockSums {
+    blocks: usize,
+    sums: Vec<f64>,
+}
+
+impl BlockSums {
+    /// Blocks of nodes sorted by class; none without labels.
+    fn of(dataset: &Dataset, graph: &Graph) -> Option<Self> {
+        let labels = dataset.labels();
+        let mut order: Vec<usize> = (0..dataset.num_nodes()).filter(|&n| labels.get(n).is_some()).collect();
+        if order.is_empty() {
+            return None;
+        }
+        order.sort_by_key(|&node| labels.get(node));
+        let blocks = BLOCKS.min(order.len());
+        let mut block_of = vec![None; dataset.num_nodes()];
+        order
+            .iter()
+            .enumerate()
+            .for_each(|(place, &node)| block_of[node] = Some(place * blocks / order.len()));
+        let mut sums = vec![0f64; blocks * blocks];
+        for (a, b, weight) in graph.weighted_edges() {
+            if let (Some(a), Some(b)) = (block_of[a as usize], block_of[b as usize]) {
+                sums[a * blocks + b] += f64::from(weight);
+                sums[b * blocks + a] += f64::from(weight);
+            }
+        }
+        Some(BlockSums { blocks, sums })
+    }
+
+    /// Row, column and sum, where there is any weight.
+    fn entries(&self) -> impl Iterator<Item = (usize, usize, f64)> {
+        let found = self.sums.iter().enumerate().filter(|(_, sum)| **sum > 0.0);
+        found.map(|(place, &sum)| (place / self.blocks, place % self.blocks, sum))
+    }
+}
+
+/// Where the weight of a graph lies, nodes sorted by class: the blocks on the diagonal are the classes.
+fn affinity(dataset: &Dataset, graph: &Graph) -> Option<Figure> {
+    let weight = BlockSums::of(dataset, graph)?;
+    let most = weight.sums.iter().copied().fold(1e-12, f64::max);
+    let side = 320.0 / weight.blocks as f64;
+    let start = |place: usize| 5.0 + place as f64 * side;
+    let title = "Latent affinity, nodes sorted by class";
+    let svg = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 330 330" role="img" fill=(COLOURS[0]) {
+            title { (title) }
+            @for (row, column, sum) in weight.entries() {
+                rect x=(format_args!("{:.1}", start(column))) y=(format_args!("{:.1}", start(row)))
+                    width=(format_args!("{side:.1}")) height=(format_args!("{side:.1}"))
+                    fill-opacity=(format_args!("{:.2}", (sum / most).sqrt().max(0.03))) {}
+            }
+            path d="M5 5H325V325H5Z" fill="none" stroke="currentColor" stroke-opacity="0.5" {}
+        }
+    };
+    let rows =
+        weight.entries().map(|(row, column, sum)| [row.to_string(), column.to_string(), format!("{sum:.4}")]);
+    Some(Figure { title: title.into(), svg, csv: csv_text(["row", "column", "weight"], rows) })
+}
+
+/// How heavy the edges within classes and between them are.
+fn similarity(title: &str, dataset: &Dataset, graph: &Graph) -> Figure {
+    let histograms = weights_by_class(dataset, graph);
+    let counts = histograms.each_ref().map(|histogram| histogram.iter().sum::<usize>());
+    let shares = histograms
+        .iter()
+        .zip(counts)
+        .flat_map(|(histogram, count)| histogram.iter().map(move |&n| n as f64 / count.max(1) as f64));
+    let y = Axis::new("share of the pairs", 0.0, 1.05 * shares.fold(0.0, f64::max));
+    let mut plot = Plot::new(Axis::new("similarity", 0.0, 1.0), y);
+    let mut rows = Vec::new();
+    for (colour, (name, histogram)) in ["same class", "other class"].iter().zip(&histograms).enumerate() {
+        plot.steps(histogram, colour);
+        plot.legend(&format!("{name}: {}", counts[colour]), colour);
+        rows.extend(histogram.iter().enumerate().map(|(bin, count)| {
+            [name.to_string(), format!("{:.3}", bin as f64 / BINS as f64), count.to_string()]
+        }));
+    }
+    let share = 100.0 * counts[0] as f64 / (counts[0] + counts[1]).max(1) as f64;
+    let title = format!("{title}: {share:.0} % within a class");
+    Figure { svg: plot.finish(&title), title, csv: csv_text(["pairs", "from", "count"], rows) }
+}
+
+/// Histograms of the weights over [0, 1]: of edges within a class, and between two.
+fn weights_by_class(dataset: &Dataset, graph: &Graph) -> [Vec<usize>; 2] {
+    let labels = dataset.labels();
+    let mut histograms = [vec![0usize; BINS], vec![0usize; BINS]];
+    for (a, b, weight) in graph.weighted_edges() {
+        if let (Some(a), Some(b)) = (labels.get(a as usize), labels.get(b as usize)) {
+            let bin = ((weight.clamp(0.0, 1.0) * BINS as f32) as usize).min(BINS - 1);
+            histograms[usize::from(a != b)][bin] += 1;
+        }
+    }
+    histograms
+}
