@@ -53,7 +53,7 @@ pub(super) fn per_neighbour(rate: f64, degree: usize) -> usize {
 pub(super) fn too_few(found: usize, budget: usize, what: &str) -> Error {
     Error::data(
         format!("the budget is {budget} flips, but only {found} {what} can be flipped"),
-        "choose a smaller --rate",
+        "choose a smaller rate",
     )
 }
 

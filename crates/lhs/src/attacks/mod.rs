@@ -198,7 +198,7 @@ fn check(dataset: &Dataset, split: &Split) -> Result<()> {
     if dataset.graph().is_directed() {
         return Err(Error::data(
             format!("the edges of {} have a direction", dataset.name()),
-            "attacks work on undirected graphs: read the data without --directed",
+            "attacks work on undirected graphs: read the data without the direction of its edges",
         ));
     }
     match split.test.iter().find(|&&node| node as usize >= dataset.num_nodes()) {

@@ -64,7 +64,7 @@ pub(super) fn build<C: Attack + DeserializeOwned + 'static>(table: &Table) -> Re
     let config: C = table.clone().try_into().map_err(|error: toml::de::Error| {
         Error::data(
             format!("the settings of the attack cannot be read: {}", error.message()),
-            "`lhs attack --help` lists the settings with their defaults",
+            "the reference lists the settings with their defaults",
         )
     })?;
     config.validate()?;

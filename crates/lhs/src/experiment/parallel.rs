@@ -48,7 +48,7 @@ fn pool(threads: usize) -> Result<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads.max(1))
         .build()
-        .map_err(|error| Error::data(format!("cannot start {threads} threads: {error}"), "try --threads 1"))
+        .map_err(|error| Error::data(format!("cannot start {threads} threads: {error}"), "use one thread"))
 }
 
 /// A seed for one piece of work, well apart from those of its neighbours (SplitMix64's finaliser).

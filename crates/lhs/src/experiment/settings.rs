@@ -60,7 +60,7 @@ impl Layer {
 
     /// One `--set a.b=c`; the value is read as TOML, and as plain text if it is not that.
     pub fn from_assignment(assignment: &str) -> Result<Layer> {
-        let wrong = |problem| Error::setting(assignment, problem, "write it as `--set key=value`");
+        let wrong = |problem| Error::setting(assignment, problem, "write it as key=value");
         let (path, value) = assignment.split_once('=').ok_or_else(|| wrong("no `=`"))?;
         let (path, value) = (path.trim(), value.trim());
         if path.split('.').any(str::is_empty) {
@@ -314,9 +314,9 @@ mod tests {
         assert!(problem("hidden.size=3").contains("did you mean `hidden`?"));
         assert!(problem("hidden=3.5").contains("give a whole number"));
         assert!(problem("dropout=high").contains("\"high\" is a text"));
-        assert!(problem("hidden").contains("--set key=value"));
-        assert!(problem("=3").contains("--set key=value"));
-        assert!(problem("a..b=3").contains("--set key=value"));
+        assert!(problem("hidden").contains("write it as key=value"));
+        assert!(problem("=3").contains("write it as key=value"));
+        assert!(problem("a..b=3").contains("write it as key=value"));
     }
 
     #[test]

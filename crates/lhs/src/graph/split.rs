@@ -67,7 +67,7 @@ impl Split {
             if part.is_empty() {
                 return Err(Error::data(
                     format!("the {name} part of the split is empty"),
-                    "every split needs training, validation and test nodes; make one with `--split random:0.6,0.2,0.2`",
+                    "every split needs training, validation and test nodes; draw one, such as `random:0.6,0.2,0.2`",
                 ));
             }
             for &node in part {

@@ -309,7 +309,7 @@ impl Summary {
 
     fn write_splits(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(first) = self.splits.first() else {
-            return line(f, "splits", "none: `--split random:0.6,0.2,0.2` makes one");
+            return line(f, "splits", "none; a random one can be drawn, such as random:0.6,0.2,0.2");
         };
         let alike = self.splits.iter().all(|split| split == first);
         let how_many = match self.splits.len() {

@@ -55,6 +55,6 @@ pub fn load(source: impl AsRef<Path>, options: &LoadOptions) -> Result<Dataset> 
         "",
         "no such dataset",
         "give an .npz file, a folder with edges.csv, a Geom-GCN folder, a Planetoid prefix such as \
-         data/ind.cora, or the name of a graph that `lhs data fetch` has brought",
+         data/ind.cora, or the name of a graph that was fetched",
     ))
 }

@@ -266,7 +266,7 @@ fn in_version(error: Error, name: &str) -> Error {
 
 /// Refuses data that is not a changed version of the clean data: the nodes and their classes must be the same.
 pub fn check_same_nodes(clean: &Dataset, other: &Dataset) -> Result<()> {
-    let remedy = "compare versions of one dataset, such as those that `lhs attack` writes";
+    let remedy = "compare versions of one dataset, such as an attacked one";
     let (here, there) = (other.num_nodes(), clean.num_nodes());
     if here != there {
         return Err(Error::data(format!("{here} nodes, and the clean data has {there}"), remedy));

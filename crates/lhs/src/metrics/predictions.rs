@@ -126,7 +126,7 @@ fn write_error(error: csv::Error, path: &Path) -> Error {
 
 /// Reads back from a table of predictions which nodes there were and which part each belonged to.
 pub fn read_parts(path: &Path) -> Result<(Vec<String>, Split)> {
-    let damaged = |problem: String| Error::input(path, "", problem, "train again with --force");
+    let damaged = |problem: String| Error::input(path, "", problem, "train again");
     let file = std::fs::File::open(path).map_err(Error::io("read", path))?;
     let mut table = csv::Reader::from_reader(std::io::BufReader::new(file));
     let (mut ids, mut split) = (Vec::new(), Split::default());

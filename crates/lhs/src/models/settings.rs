@@ -20,7 +20,7 @@ pub(super) fn read<C: DeserializeOwned>(table: &Table) -> Result<C> {
     table.clone().try_into().map_err(|error: toml::de::Error| {
         Error::data(
             format!("the settings cannot be read: {}", error.to_string().trim_end().replace('\n', " ")),
-            "`lhs models NAME` lists the settings with their defaults",
+            "the reference lists the settings with their defaults",
         )
     })
 }

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod attacks;
+mod examples;
 mod export;
 mod formats;
 mod golden;

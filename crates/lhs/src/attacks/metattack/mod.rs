@@ -126,7 +126,7 @@ impl MetattackConfig {
         if nodes.is_empty() {
             return Err(Error::data(
                 "every node is labelled, so there is none to attack",
-                "choose another split, or --set variant=train",
+                "choose another split, or the setting variant = \"train\"",
             ));
         }
         let predicted =

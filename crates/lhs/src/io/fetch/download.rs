@@ -94,7 +94,7 @@ impl Download<'_> {
         }
         Err(Failure::Lasting(self.error(
             format!("the file has SHA-256 {found}, expected {}", self.file.sha256),
-            "it was changed at its home or on the way; try another mirror with --base-url, and do not use it",
+            "it was changed at its home or on the way; try another mirror, and do not use it",
         )))
     }
 
@@ -146,7 +146,7 @@ impl Download<'_> {
             }
             status => Err(Failure::Lasting(self.error(
                 format!("the server answered {status}"),
-                "check the address; --base-url names the folder that holds texas.npz and raw/",
+                "check the address: it is that of the folder that holds texas.npz and raw/",
             ))),
         }
     }

@@ -409,7 +409,7 @@ impl State {
     }
 
     fn resume(&mut self, given: &SparseMat, checkpoint: &Checkpoint) -> Result<()> {
-        let damaged = || Error::data("the checkpoint cannot be read", "start again without --resume");
+        let damaged = || Error::data("the checkpoint cannot be read", "begin the training again");
         let tensor = |name: &str| checkpoint.tensors.get(name).cloned().ok_or_else(damaged);
         let each = |kind: &str| {
             NAMES.iter().map(|name| tensor(&format!("{kind}/{name}"))).collect::<Result<Vec<_>>>()
