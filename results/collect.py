@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-LARGE = 300_000  # bytes; beyond, what cells have in common moves into the header
+LARGE = 300_000  # bytes; beyond, the names of columns and what cells have in common move into the header
 DIGITS = 16  # of a SHA-256 that a cell shows
 
 
@@ -180,17 +180,45 @@ def commit():
 
 
 def lines(head, cells):
-    """One compact line each. If that is much, what is the same in all cells, or for a dataset, is said in the header alone."""
+    """One compact line each. If that is much, cells become lists, and the header names their columns once, and what all share."""
     text = as_lines([head, *cells])
-    if len(text.encode()) <= LARGE or not cells:
+    if len(text.encode()) <= LARGE:
         return text
-    same = {key: cells[0][key] for key in ["attack", "seed", "version"] if all(c[key] == cells[0][key] for c in cells)}
-    hash_is_known = lambda c: c["data_sha256"] == (head["data"][c["data"]] or "")[:DIGITS]
-    short = []
-    for c in cells:
-        dropped = set(same) | ({"data_sha256"} if hash_is_known(c) else set())
-        short.append({key: value for key, value in c.items() if key not in dropped})
-    return as_lines([{**head, "every_cell": same}, *short])
+    flat = [dict(flattened(c)) for c in cells]
+    columns = list(dict.fromkeys(key for c in flat for key in c))
+    same = {key: flat[0][key] for key in columns if all(c.get(key) == flat[0].get(key) for c in flat)}
+    columns = [key for key in columns if key not in same]
+    return as_lines([{**head, "every_cell": same, "columns": columns}, *([c.get(key) for key in columns] for c in flat)])
+
+
+def flattened(cell, before=""):
+    for key, value in cell.items():
+        if isinstance(value, dict):
+            yield from flattened(value, f"{before}{key}.")
+        elif value is not None:
+            yield before + key, value
+
+
+def read_cells(path):
+    """The header and the cells of a file that this script wrote, each cell whole."""
+    with open(path, encoding="utf-8") as file:
+        head, *cells = map(json.loads, file)
+    if "columns" not in head:
+        return head, cells
+    return head, [whole({**head["every_cell"], **dict(zip(head["columns"], cell))}) for cell in cells]
+
+
+def whole(flat):
+    cell = {"attack": None, "data_sha256": None}
+    for key, value in flat.items():
+        *folders, name = key.split(".")
+        if value is not None:
+            inner = cell
+            for folder in folders:
+                inner[folder] = inner.get(folder) or {}
+                inner = inner[folder]
+            inner[name] = value
+    return cell
 
 
 def as_lines(objects):
