@@ -561,10 +561,17 @@ def listing(results, tables):
 
 
 def settings_page(results):
-    yield "# Settings, and what each part is worth"
+    yield "# How settings were found, and what each part is worth"
     yield (
         "Test accuracy in percent, mean ± population standard deviation over the ten fixed splits (48/32/20), seed 0. Published settings were chosen by validation accuracy; their files say "
         "by which command, after how many trials and on which data."
+    )
+    yield "## The searches"
+    yield (
+        "`experiments/search.sh` gives every model the same: at most 40 trials and 60 seconds of two cores on each graph, seed 0, judged by validation accuracy; all ten splits on the WebKB graphs, which have few validation nodes, "
+        "the first three elsewhere. The first trial has the defaults, the next ones what the authors published, if it is known; then random settings and steps from the best take turns. The table of [all models](models.md) rests on this budget. "
+        "The tables of [three models](clean.md) and of [attacks](attacks.md) rest on wider searches for `mlp`, `gcn` and `lhs`, for `lhs` 40 trials on the ten splits without a time limit, but for PubMed, where it runs with its defaults. "
+        "What disturbed searches, and where a test figure prompted a change, is told in `results/2026-11/history.md`."
     )
     yield "## One part of LHS changed"
     yield "`lhs bench ablation`: default settings, one member. One seed and ten splits: on the three small graphs differences of one or two points say little."
