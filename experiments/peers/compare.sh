@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Runs the same work in lhs and in PyTorch, one after the other on the same threads, and prints the ratios.
 # Exits 1 when a ratio falls below its floor: GCN epoch 2.0 (Cora) and 1.5 (Squirrel), InfoNCE 1.4.
-# Usage: LHS_DATA=FOLDER benches/peers/compare.sh [THREADS]      (default: 1)
+# Usage: LHS_DATA=FOLDER experiments/peers/compare.sh [THREADS]      (default: 1)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 : "${LHS_DATA:?set LHS_DATA to the folder with cora.npz and squirrel.npz}"
 threads=${1:-1}
 LHS_DATA=$(realpath "$LHS_DATA")
 export LHS_DATA
-[ -x target/peers/bin/python ] || benches/peers/install.sh
+[ -x target/peers/bin/python ] || experiments/peers/install.sh
 # Large buffers are kept instead of being returned to the system after each step: PyTorch at its best.
 export MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_TOP_PAD_=1073741824
 export TORCHINDUCTOR_CACHE_DIR=$PWD/target/peers/inductor
@@ -18,7 +18,7 @@ cores="0-$((threads - 1))"
 rounds=3
 for round in $(seq $rounds); do
   taskset -c "$cores" cargo bench --quiet --bench epochs -- --threads "$threads" >"target/peers/lhs-$round.json"
-  taskset -c "$cores" target/peers/bin/python benches/peers/pytorch.py "$LHS_DATA" "$threads" \
+  taskset -c "$cores" target/peers/bin/python experiments/peers/pytorch.py "$LHS_DATA" "$threads" \
     >"target/peers/pytorch-$round.json"
 done
-target/peers/bin/python benches/peers/ratios.py $rounds
+target/peers/bin/python experiments/peers/ratios.py $rounds

@@ -2,7 +2,7 @@
 # How much metattack costs a plain GCN (16 hidden units, no skip connection) that is trained on the attacked graph: largest
 # component, a random 10/10/80 split, ten training seeds for each of SEEDS attacks. A row is GRAPH:RATE:FLIPS_PER_GRADIENT.
 # Prints a Markdown table; the loss is against the same training on the clean graph. MODEL=lhs takes LHS with its defaults.
-# Usage: LHS_DATA=FOLDER [SEEDS="0 1 2"] [MODEL=gcn] benches/strength.sh [GRAPH:RATE:FLIPS…]     (default: the published rows, and
+# Usage: LHS_DATA=FOLDER [SEEDS="0 1 2"] [MODEL=gcn] experiments/strength.sh [GRAPH:RATE:FLIPS…]     (default: the published rows, and
 # batched attacks beside exact ones)
 set -euo pipefail
 cd "$(dirname "$0")/.."

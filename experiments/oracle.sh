@@ -2,7 +2,7 @@
 # How much of the damage of poisoning could be undone by whoever knew which edges were added: test accuracy of LHS
 # trained on the clean graph, on what metattack left, and on that without exactly the edges that it added (those that it
 # removed stay removed). Split 0, seed 0, settings of configs/. Prints a Markdown table.
-# Usage: LHS_DATA=FOLDER [RATE=0.25] benches/oracle.sh [GRAPH…]   (default: chameleon squirrel)
+# Usage: LHS_DATA=FOLDER [RATE=0.25] experiments/oracle.sh [GRAPH…]   (default: chameleon squirrel)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${LHS_DATA:?set LHS_DATA to the folder with the graphs}"
@@ -15,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 accuracy() { # graph, data
-  "$lhs" train "$2" --no-config --config "configs/$1.toml" --split 0 --no-save --quiet --json |
+  "$lhs" train "$2" --no-config --config "crates/lhs/configs/$1.toml" --split 0 --no-save --quiet --json |
     python3 -c 'import json, sys; print("%.1f" % json.load(sys.stdin)["test_accuracy_mean"])'
 }
 echo "| metattack, rate $rate | clean | attacked | attacked, without the added edges |"

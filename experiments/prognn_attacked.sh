@@ -2,7 +2,7 @@
 # Pro-GNN and a plain GCN (16 hidden units) trained on what metattack left: largest component, a random 10/10/80 split,
 # training seeds TRAININGS for each of the attacks SEEDS, Pro-GNN with its defaults. A row is GRAPH:RATE.
 # Prints a Markdown table; in brackets, what the paper has for its own attacked graph.
-# Usage: LHS_DATA=FOLDER [SEEDS="0 1 2"] [TRAININGS="0 1 2"] benches/prognn_attacked.sh [GRAPH:RATE…]     (default: Cora and
+# Usage: LHS_DATA=FOLDER [SEEDS="0 1 2"] [TRAININGS="0 1 2"] experiments/prognn_attacked.sh [GRAPH:RATE…]     (default: Cora and
 # Citeseer at 0, 10 and 25 %)
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -2,15 +2,15 @@
 # Searches settings of models on the nine graphs under one budget for all: at most TRIALS trials (default 40; the first has
 # the defaults) and no training begun after SECONDS_EACH seconds (default 60) on the cores of the machine, by validation
 # accuracy, seed 0. Texas, Cornell and Wisconsin have few validation nodes, so all ten fixed splits are used there; elsewhere
-# the first three. Writes the section [MODEL] of OUT/GRAPH.toml (default OUT: configs).
+# the first three. Writes the section [MODEL] of OUT/GRAPH.toml (default OUT: crates/lhs/configs).
 # LHS is searched with one member, for time; what is published has the default members.
-# Usage: LHS_DATA=FOLDER [GRAPHS="texas cora"] [TRIALS=40] [SECONDS_EACH=60] [OUT=configs] benches/search.sh MODEL…
+# Usage: LHS_DATA=FOLDER [GRAPHS="texas cora"] [TRIALS=40] [SECONDS_EACH=60] [OUT=crates/lhs/configs] experiments/search.sh MODEL…
 #        (default: every model). Nothing else should run meanwhile, or the budget buys less.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${LHS_DATA:?set LHS_DATA to the folder with the graphs}"
 graphs=${GRAPHS:-texas cornell wisconsin chameleon cora citeseer actor squirrel pubmed}
-out=${OUT:-configs}
+out=${OUT:-crates/lhs/configs}
 lhs=${LHS_BIN:-target/release/lhs}
 [ -n "${LHS_BIN:-}" ] || cargo build --release --quiet
 models=("$@")
@@ -22,7 +22,7 @@ for graph in $graphs; do
     [ "$model" != lhs ] || fixed=(--set members=1)
     # A model that refuses a graph, such as pro-gnn on a large one, says why and leaves the others alone.
     LHS_CACHE=$LHS_DATA "$lhs" tune "$graph" --model "$model" --trials "${TRIALS:-40}" --budget-seconds "${SECONDS_EACH:-60}" \
-      --split "$splits" --seed 0 --out "$out/$graph.toml" --study "studies/$out/$graph-$model" "${fixed[@]}" ||
+      --split "$splits" --seed 0 --out "$out/$graph.toml" --study "studies/$(basename "$out")/$graph-$model" "${fixed[@]}" ||
       echo "no settings for $model on $graph"
     [ "$model" != lhs ] || sed -i '/^members = 1$/d' "$out/$graph.toml"
   done

@@ -2,7 +2,7 @@
 # Homophily at test nodes of the given graph and of the latent graph after each round, in percent, mean over the ten
 # fixed splits: once as chosen (settings at their defaults; a round that did not pay counts as the one before it), once
 # with eight neighbours per node and every round kept, so that only who they are can differ. Prints a Markdown table.
-# Usage: LHS_DATA=FOLDER benches/homophily.sh [GRAPH…]   (default: five graphs)
+# Usage: LHS_DATA=FOLDER experiments/homophily.sh [GRAPH…]   (default: five graphs)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${LHS_DATA:?set LHS_DATA to the folder with the graphs}"

@@ -3,14 +3,14 @@
 # one thread each, one after the other. An epoch is one step of the graph, with its proximal operators, and two of the
 # network. DeepRobust takes EPOCHS epochs, lhs 50 (and 10 more in which the nuclear norm acts in every epoch, the
 # published schedule). Exits 1 when lhs is less than 10 times faster.
-# Usage: LHS_DATA=FOLDER benches/prognn.sh [EPOCHS]      (default: 3)
+# Usage: LHS_DATA=FOLDER experiments/prognn.sh [EPOCHS]      (default: 3)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${LHS_DATA:?set LHS_DATA to the folder with cora.npz}"
 epochs=${1:-3}
 peers=${LHS_PEERS:-target/peers}
 packages=target/deeprobust
-[ -x "$peers/bin/python" ] || benches/peers/install.sh "$peers"
+[ -x "$peers/bin/python" ] || experiments/peers/install.sh "$peers"
 # Pro-GNN itself needs little of what DeepRobust asks for, and nothing old: the rest stays out.
 [ -d "$packages/deeprobust" ] || "$peers/bin/python" -m pip install --quiet --target "$packages" --no-deps \
   deeprobust==0.2.11 scipy scikit-learn joblib cloudpickle threadpoolctl narwhals tqdm
@@ -20,7 +20,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$lhs" data convert "$LHS_DATA/cora.npz" --to "$work/cora.npz" --largest-component --splits random:0.1,0.1,0.8 \
   --quiet >/dev/null
-PYTHONPATH=$packages OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$peers/bin/python" benches/peers/deeprobust_prognn.py \
+PYTHONPATH=$packages OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$peers/bin/python" experiments/peers/deeprobust_prognn.py \
   "$work/cora.npz" "$epochs" >"$work/theirs"
 ours() { # file, epochs, settings…
   local file=$1 epochs=$2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs PyTorch (CPU use only) into a virtual environment of its own, below target/, never into the build.
-# Usage: benches/peers/install.sh [FOLDER]      (default: target/peers)
+# Usage: experiments/peers/install.sh [FOLDER]      (default: target/peers)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 venv=${1:-target/peers}
