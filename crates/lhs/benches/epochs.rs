@@ -1,7 +1,7 @@
 //! Times one GCN epoch (forward, backward, Adam; hidden 64, sparse input) on Cora and Squirrel, without and
 //! with dropout, and one full InfoNCE step over two 5,201 x 64 views. Prints one JSON document.
 //!
-//! `LHS_DATA=FOLDER cargo bench --bench epochs -- --threads 1 [--only gcn_cora]`; `benches/peers/compare.sh` runs it beside PyTorch.
+//! `LHS_DATA=FOLDER cargo bench --bench epochs -- --threads 1 [--only gcn_cora]`; `experiments/peers/compare.sh` runs it beside PyTorch.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

@@ -94,3 +94,13 @@ pub mod structure;
 pub mod training;
 
 pub use error::{Error, Result};
+
+/// The Rust snippets of the README and the book, run with the tests of the documentation.
+#[cfg(doctest)]
+mod snippets {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../../book/src/guide/rust.md")]
+    struct Guide;
+}

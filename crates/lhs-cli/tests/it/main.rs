@@ -3,6 +3,7 @@
 mod attack;
 mod audit;
 mod bench;
+mod book;
 mod data;
 mod fetch;
 mod golden;

@@ -86,7 +86,7 @@ pub fn published(table: &str, line: &Line, column: &Column) -> Option<Published>
 }
 
 fn clean(method: &str, dataset: &str) -> Option<Pair> {
-    // Two graphs go by this name (docs/data.md); the paper's figures fit the one that Geom-GCN published.
+    // Two graphs go by this name (the book, guide/data); the paper's figures fit the one that Geom-GCN published.
     let dataset = if dataset == "cornell-geom" { "cornell" } else { dataset };
     let column = CLEAN_DATASETS.iter().position(|name| *name == dataset)?;
     let (_, row) = CLEAN.iter().find(|(name, _)| *name == method)?;
