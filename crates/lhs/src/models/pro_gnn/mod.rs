@@ -93,6 +93,25 @@ impl Default for ProGnn {
     }
 }
 
+impl ModelInfo for ProGnn {
+    const NAME: &'static str = "pro-gnn";
+    const SUMMARY: &'static str =
+        "learns a sparse, low-rank, smooth graph together with a GCN (Jin et al. 2020); small graphs only";
+    const TRANSDUCTIVE: bool = true;
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search(
+            [16, 32, 64],
+            [
+                ("low_rank", SearchSpace::choice([0.5, 1.5, 3.0])),
+                ("smoothness", SearchSpace::choice([0.0, 1e-3, 1e-2, 1e-1])),
+                ("graph_rate", SearchSpace::choice([0.01, 0.02, 0.05])),
+                ("network_steps", SearchSpace::choice([1, 2])),
+            ],
+        )
+    }
+}
+
 /// Pro-GNN after learning.
 #[derive(Clone, Debug)]
 pub struct FittedProGnn {
@@ -425,25 +444,6 @@ impl State {
         self.adam.steps = number("steps")?.as_u64().ok_or_else(damaged)?;
         self.progress = serde_json::from_value(number("progress")?).map_err(|_| damaged())?;
         Ok(())
-    }
-}
-
-impl ModelInfo for ProGnn {
-    const NAME: &'static str = "pro-gnn";
-    const SUMMARY: &'static str =
-        "learns a sparse, low-rank, smooth graph together with a GCN (Jin et al. 2020); small graphs only";
-    const TRANSDUCTIVE: bool = true;
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        settings::search(
-            [16, 32, 64],
-            [
-                ("low_rank", SearchSpace::choice([0.5, 1.5, 3.0])),
-                ("smoothness", SearchSpace::choice([0.0, 1e-3, 1e-2, 1e-1])),
-                ("graph_rate", SearchSpace::choice([0.01, 0.02, 0.05])),
-                ("network_steps", SearchSpace::choice([1, 2])),
-            ],
-        )
     }
 }
 
