@@ -11,7 +11,7 @@ mod task;
 
 pub use auto::Auto;
 pub use input::Input;
-pub use looping::{Monitor, Objective, Score, Trained, TrainingConfig, train};
+pub use looping::{Companion, Monitor, Objective, Score, Trained, TrainingConfig, train};
 pub(crate) use memo::lock;
 pub use memo::{Memo, MemoKey};
 pub use parameters::{Parameters, Tensors};
