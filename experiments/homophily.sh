@@ -21,7 +21,7 @@ row() { # graph, title, settings…
   local graph=$1 title=$2
   shift 2
   rm -rf "$runs/run"
-  "$lhs" train "$graph" --no-config --quiet --out "$runs/run" --set training.epochs=1 --set members=1 "$@" > /dev/null
+  "$lhs" train "$graph" --no-config --quiet --out "$runs/run" --set training.epochs=1 --set ensemble_size=1 "$@" > /dev/null
   for split in 0 1 2 3 4 5 6 7 8 9; do
     "$lhs" structure "$runs/run" --split $split --quiet --json > "$runs/$split.json"
   done

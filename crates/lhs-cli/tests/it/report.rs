@@ -17,7 +17,7 @@ models = ["mlp", "gcn", "lhs"]
 measure_shift = true
 
 [settings.lhs]
-members = 1
+ensemble_size = 1
 [settings.lhs.structure]
 rounds = 0
 
@@ -31,7 +31,7 @@ fn bench() -> Workbench {
     let bench = Workbench::after(&["data synth --out toy.npz --nodes 150 --homophily 0.2 --num-splits 3"]);
     fs::write(bench.path("grid.toml"), SUITE).unwrap();
     bench.text("bench grid.toml --out cells");
-    bench.text("train toy.npz --out run --set members=1 --split 1");
+    bench.text("train toy.npz --out run --set ensemble_size=1 --split 1");
     bench
 }
 
@@ -105,7 +105,7 @@ fn names_that_look_like_markup_stay_names() {
     parts.labels = Labels::new(classes, names).unwrap();
     parts.node_ids = Some(ids);
     bench.save(parts, "odd.npz");
-    bench.text("train odd.npz --out run --set members=1 --split 1");
+    bench.text("train odd.npz --out run --set ensemble_size=1 --split 1");
     bench.text("report run --out page.html");
     let page = fs::read_to_string(bench.path("page.html")).unwrap();
     assert!(!page.contains("<!--") && !page.contains("</script><b>"));

@@ -191,8 +191,11 @@ fn checked(defaults: &Table, key: &str, value: &Value) -> Result<Value> {
         (None, _) => {
             let leaves = leaves(defaults);
             let names: Vec<&str> = leaves.iter().map(|(name, _)| name.as_str()).collect();
-            let remedy =
-                if names.is_empty() { "this model has no settings".into() } else { nearest(key, &names) };
+            let remedy = match models::renamed(key).filter(|new| names.contains(new)) {
+                Some(new) => format!("it is called `{new}` now"),
+                None if names.is_empty() => "this model has no settings".into(),
+                None => nearest(key, &names),
+            };
             Err(Error::setting(key, "there is no such setting", remedy))
         }
     }

@@ -8,10 +8,9 @@
 //! Departs from the paper: settings are not chosen for each dataset; the defaults are among those that it
 //! searched.
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, Sizes};
-use super::parts::{Dropout, Make, Take};
+use super::parts::{Dropout, ParamBuilder, ParamReader};
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
@@ -20,94 +19,78 @@ use crate::training::{Auto, Input, Parameters, Session, TrainingConfig};
 
 const CHANNELS: [&str; 3] = ["low", "high", "identity"];
 
-/// Settings of ACM-GCN.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct AcmGcn {
-    /// Width of the hidden layers, 1 or more.
-    pub hidden: usize,
-    /// Number of layers, 1 or more.
-    pub layers: usize,
-    /// Share of the inputs and hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
+network_settings! {
+    /// Settings of ACM-GCN.
+    pub struct AcmGcn {}
+    shared {
+        hidden: 64,
+        dropout: 0.5,
+        normalise_features: true,
+        training: TrainingConfig {
+            learning_rate: 0.05,
+            weight_decay: Auto::Given(1e-4),
+            ..TrainingConfig::default()
+        },
+        layers: 2,
+    }
 }
 
-impl Default for AcmGcn {
-    fn default() -> Self {
-        AcmGcn {
-            hidden: 64,
-            layers: 2,
-            dropout: 0.5,
-            normalise_features: true,
-            training: TrainingConfig {
-                learning_rate: 0.05,
-                weight_decay: Auto::Given(1e-4),
-                ..TrainingConfig::default()
-            },
-        }
+impl ModelInfo for AcmGcn {
+    const NAME: &'static str = "acm-gcn";
+    const SUMMARY: &'static str =
+        "low-pass, high-pass and identity channels mixed by each node (Luan et al. 2022)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search([32, 64, 128], [("layers", SearchSpace::choice([1, 2, 3]))])
     }
 }
 
 /// A graph as the network reads it.
-pub struct Reading {
+pub struct Prepared {
     input: Input,
     mean: Sparse,
 }
 
 impl Architecture for AcmGcn {
-    type Reading = Reading;
-
-    fn check(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::at_least_one("layers", self.layers)?;
-        settings::share_below_one("dropout", self.dropout)
-    }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
-    }
+    type Prepared = Prepared;
 
     fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
-        let mut make = Make::new(seed);
+        let mut builder = ParamBuilder::new(seed);
         for layer in 0..self.layers {
             let from = if layer == 0 { sizes.features } else { self.hidden };
             let to = if layer + 1 == self.layers { sizes.classes } else { self.hidden };
             for channel in CHANNELS {
-                make.weight(&format!("layer{layer}.{channel}.weight"), from, to);
+                builder.weight(&format!("layer{layer}.{channel}.weight"), from, to);
             }
             for channel in CHANNELS {
-                make.weight(&format!("layer{layer}.{channel}.attention"), to, 1);
+                builder.weight(&format!("layer{layer}.{channel}.attention"), to, 1);
             }
-            make.weight(&format!("layer{layer}.mix"), CHANNELS.len(), CHANNELS.len());
+            builder.weight(&format!("layer{layer}.mix"), CHANNELS.len(), CHANNELS.len());
         }
-        make.done()
+        builder.done()
     }
 
-    fn read(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Reading> {
+    fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {
         let mean = normalise::row_stochastic_with_self_loops(graph);
         let input = Input::scaled(features, self.normalise_features);
-        Ok(Reading { input, mean: Sparse::constant(&mean) })
+        Ok(Prepared { input, mean: Sparse::constant(&mean) })
     }
 
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let mut take = Take::from(parameters);
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let mut reader = ParamReader::from(parameters);
         let mut dropout = Dropout::new(self.dropout, dropout_seed);
-        let mut hidden = layer(reading, &dropout.of_input(&reading.input), &mut take);
+        let mut hidden = layer(prepared, &dropout.of_input(&prepared.input), &mut reader);
         for _ in 1..self.layers {
-            hidden = layer(reading, &Input::Dense(dropout.of(&hidden)), &mut take);
+            hidden = layer(prepared, &Input::Dense(dropout.of(&hidden)), &mut reader);
         }
         hidden // [n, classes]
     }
 }
 
-fn layer(reading: &Reading, codes: &Input, take: &mut Take<'_>) -> Var {
-    let channels = filtered(&reading.mean, [(); 3].map(|()| codes.matmul(take.one()))).map(|c| c.relu());
-    let scores = channels.each_ref().map(|channel| channel.matmul(take.one())); // [n, 1] each
-    let shares = shares(&scores, take.one());
+fn layer(prepared: &Prepared, codes: &Input, reader: &mut ParamReader<'_>) -> Var {
+    let channels = filtered(&prepared.mean, [(); 3].map(|()| codes.matmul(reader.one()))).map(|c| c.relu());
+    let scores = channels.each_ref().map(|channel| channel.matmul(reader.one())); // [n, 1] each
+    let shares = shares(&scores, reader.one());
     let weighed =
         channels.iter().enumerate().map(|(place, channel)| channel.mul_col(&shares.slice_cols(place, 1)));
     let sum = weighed.reduce(|a, b| a.add(&b)).expect("there are three channels");
@@ -124,16 +107,6 @@ fn filtered(mean: &Sparse, [low, high, identity]: [Var; 3]) -> [Var; 3] {
 fn shares(scores: &[Var; 3], mix: &Var) -> Var {
     let all = Var::concat_cols(&scores.each_ref());
     all.sigmoid().matmul(mix).scale(1.0 / CHANNELS.len() as f32).softmax()
-}
-
-impl ModelInfo for AcmGcn {
-    const NAME: &'static str = "acm-gcn";
-    const SUMMARY: &'static str =
-        "low-pass, high-pass and identity channels mixed by each node (Luan et al. 2022)";
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        settings::search([32, 64, 128], [("layers", SearchSpace::choice([1, 2, 3]))])
-    }
 }
 
 #[cfg(test)]

@@ -11,11 +11,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, Sizes};
 use super::parts::scaling::{diagonal, symmetric, where_set};
-use super::parts::{Make, Take};
+use super::parts::{ParamBuilder, ParamReader};
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
@@ -26,51 +25,54 @@ use crate::training::{Input, Parameters, Session, TrainingConfig, dropout_before
 /// Keeps edges of both halves from vanishing.
 const LEAST: f32 = 1e-4;
 
-/// Settings of ALT.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct AltGcn {
-    /// Width of the hidden layers, 1 or more.
-    pub hidden: usize,
-    /// Steps of propagation, 1 or more.
-    pub steps: usize,
-    /// Share of a node's own scores in each step, 0..=1.
-    pub restart: f32,
-    /// What the high-pass network keeps of a node itself (the paper's ε), 0 or above.
-    pub sharpness: f32,
-    /// Whether the normalised adjacency matrix is split, and not the adjacency matrix, each half to be normalised.
-    pub split_normalised: bool,
-    /// Weight of the perceptron on the features, 0 or above.
-    pub features_weight: f32,
-    /// Weight of the perceptron on the rows of the adjacency matrix, 0 or above.
-    pub adjacency_weight: f32,
-    /// Share of the inputs and hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
+network_settings! {
+    /// Settings of ALT.
+    pub struct AltGcn {
+        /// Steps of propagation, 1 or more.
+        pub steps: usize = 5,
+        /// Share of a node's own scores in each step, 0..=1.
+        pub restart: f32 = 0.1,
+        /// What the high-pass network keeps of a node itself (the paper's ε), 0 or above.
+        pub sharpness: f32 = 0.5,
+        /// Whether the normalised adjacency matrix is split, and not the adjacency matrix, each half to be normalised.
+        pub split_normalised: bool = false,
+        /// Weight of the perceptron on the features, 0 or above.
+        pub features_weight: f32 = 1e-3,
+        /// Weight of the perceptron on the rows of the adjacency matrix, 0 or above.
+        pub adjacency_weight: f32 = 1e-3,
+    }
+    shared {
+        hidden: 32,
+        dropout: 0.5,
+        normalise_features: true,
+        training: TrainingConfig::default(),
+    }
 }
 
-impl Default for AltGcn {
-    fn default() -> Self {
-        AltGcn {
-            hidden: 32,
-            steps: 5,
-            restart: 0.1,
-            sharpness: 0.5,
-            split_normalised: false,
-            features_weight: 1e-3,
-            adjacency_weight: 1e-3,
-            dropout: 0.5,
-            normalise_features: true,
-            training: TrainingConfig::default(),
-        }
+impl ModelInfo for AltGcn {
+    const NAME: &'static str = "alt-gcn";
+    const SUMMARY: &'static str =
+        "the difference between two halves of the graph, split by learned weights (Xu et al. 2023)";
+    const PUBLISHED: &'static [&'static str] = &[
+        "split_normalised = false\nadjacency_weight = 0.0\nnormalise_features = true\ntraining.learning_rate = 0.1\ntraining.weight_decay = 5e-4",
+        "split_normalised = false\nadjacency_weight = 0.1\nnormalise_features = true\ntraining.learning_rate = 0.08\ntraining.weight_decay = 7e-4",
+        "split_normalised = true\nadjacency_weight = 0.05\nnormalise_features = true\ntraining.weight_decay = 5e-5",
+    ];
+    const TRANSDUCTIVE: bool = true;
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search(
+            [32, 64, 128],
+            [
+                ("split_normalised", SearchSpace::choice([false, true])),
+                ("adjacency_weight", SearchSpace::choice([0.0, 0.001, 0.01, 0.05, 0.1, 1.0])),
+            ],
+        )
     }
 }
 
 /// A graph as the network reads it.
-pub struct Reading {
+pub struct Prepared {
     input: Input,
     adjacency: Input,
     /// `Â`, with self loops.
@@ -81,24 +83,18 @@ pub struct Reading {
 }
 
 impl Architecture for AltGcn {
-    type Reading = Reading;
+    type Prepared = Prepared;
 
     fn check(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
         settings::at_least_one("steps", self.steps)?;
         settings::share("restart", self.restart)?;
         settings::not_negative("sharpness", self.sharpness)?;
         settings::not_negative("features_weight", self.features_weight)?;
-        settings::not_negative("adjacency_weight", self.adjacency_weight)?;
-        settings::share_below_one("dropout", self.dropout)
-    }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
+        settings::not_negative("adjacency_weight", self.adjacency_weight)
     }
 
     fn parameters(&self, Sizes { features, classes, nodes }: Sizes, seed: u64) -> Parameters {
-        let mut make = Make::new(seed);
+        let mut builder = ParamBuilder::new(seed);
         let hidden = self.hidden;
         for (name, from, to) in [
             ("high0", features, hidden),
@@ -106,9 +102,9 @@ impl Architecture for AltGcn {
             ("edge0", hidden, 2 * hidden),
             ("edge1", 2 * hidden, 1),
         ] {
-            make.weight(&format!("{name}.weight"), from, to);
+            builder.weight(&format!("{name}.weight"), from, to);
             // So that most edges begin in the first half.
-            make.free(&format!("{name}.bias"), Mat::full(1, to, 1.0));
+            builder.free(&format!("{name}.bias"), Mat::full(1, to, 1.0));
         }
         for (name, from, width) in [
             ("first", features, hidden),
@@ -116,16 +112,16 @@ impl Architecture for AltGcn {
             ("features", features, 2 * hidden),
             ("adjacency", nodes, 2 * hidden),
         ] {
-            make.linear(&format!("{name}0"), from, width);
-            make.linear(&format!("{name}1"), width, classes);
+            builder.linear(&format!("{name}0"), from, width);
+            builder.linear(&format!("{name}1"), width, classes);
         }
-        make.done()
+        builder.done()
     }
 
-    fn read(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Reading> {
+    fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {
         let graph = graph.to_undirected();
         let smooth = normalise::symmetric_with_self_loops(&graph);
-        Ok(Reading {
+        Ok(Prepared {
             input: Input::scaled(features, self.normalise_features),
             adjacency: Input::Sparse(Sparse::constant(&normalise::adjacency(&graph))),
             loops: Var::constant(diagonal(&smooth.pattern)),
@@ -134,46 +130,51 @@ impl Architecture for AltGcn {
         })
     }
 
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let mut take = Take::from(parameters);
-        let first = self.edge_weights(reading, &mut take, dropout_seed);
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let mut reader = ParamReader::from(parameters);
+        let first = self.edge_weights(prepared, &mut reader, dropout_seed);
         let second = first.scale(-1.0).add_scalar(1.0);
         let mut half = |weights: &Var, layer: usize| {
-            let own = self.perceptron(&reading.input, &mut take, Some((layer, dropout_seed)));
-            self.propagated(&own, &self.component(reading, weights))
+            let own = self.perceptron(&prepared.input, &mut reader, Some((layer, dropout_seed)));
+            self.propagated(&own, &self.component(prepared, weights))
         };
         let difference = half(&first, 4).sub(&half(&second, 6));
-        let features = self.perceptron(&reading.input, &mut take, None).scale(self.features_weight);
-        let adjacency = self.perceptron(&reading.adjacency, &mut take, None).scale(self.adjacency_weight);
+        let features = self.perceptron(&prepared.input, &mut reader, None).scale(self.features_weight);
+        let adjacency = self.perceptron(&prepared.adjacency, &mut reader, None).scale(self.adjacency_weight);
         difference.add(&features).add(&adjacency) // [n, classes]
     }
 }
 
 impl AltGcn {
     /// `w` at every entry of `Â`, `[nnz, 1]`.
-    fn edge_weights(&self, reading: &Reading, take: &mut Take<'_>, dropout_seed: Option<u64>) -> Var {
-        let high = |x: &Var| x.scale(self.sharpness).sub(&reading.smooth.matmul(x));
-        let hidden = high(&take.linear_of(&reading.input)).elu();
-        let hidden = high(&take.linear(&hidden)); // [n, hidden]
+    fn edge_weights(
+        &self,
+        prepared: &Prepared,
+        reader: &mut ParamReader<'_>,
+        dropout_seed: Option<u64>,
+    ) -> Var {
+        let high = |x: &Var| x.scale(self.sharpness).sub(&prepared.smooth.matmul(x));
+        let hidden = high(&reader.linear_of(&prepared.input)).elu();
+        let hidden = high(&reader.linear(&hidden)); // [n, hidden]
         let drop = |layer: usize, x: &Var| {
             let (rate, seed) = dropout_before(layer, self.dropout, dropout_seed);
             x.dropout(rate, seed)
         };
         // Linear in the sum of both ends: done once per node.
-        let ends = drop(0, &hidden).matmul(take.one()); // [n, 2 hidden]
-        let joined = reading.edges.sums(&ends).add_row(take.one()).relu(); // [edges, 2 hidden]
-        let weights = take.linear(&drop(1, &joined)).sigmoid(); // [edges, 1]
-        reading.edges.to_entries(&weights).scale(1.0 - 2.0 * LEAST).add_scalar(LEAST)
+        let ends = drop(0, &hidden).matmul(reader.one()); // [n, 2 hidden]
+        let joined = prepared.edges.sums(&ends).add_row(reader.one()).relu(); // [edges, 2 hidden]
+        let weights = reader.linear(&drop(1, &joined)).sigmoid(); // [edges, 1]
+        prepared.edges.to_entries(&weights).scale(1.0 - 2.0 * LEAST).add_scalar(LEAST)
     }
 
     /// The propagation matrix of one half of the graph.
-    fn component(&self, reading: &Reading, weights: &Var) -> Sparse {
-        let pattern = Arc::clone(&reading.smooth.pattern);
+    fn component(&self, prepared: &Prepared, weights: &Var) -> Sparse {
+        let pattern = Arc::clone(&prepared.smooth.pattern);
         if self.split_normalised {
-            return Sparse::new(pattern, weights.mul(&reading.smooth.values));
+            return Sparse::new(pattern, weights.mul(&prepared.smooth.values));
         }
         let ones = Var::constant(Mat::full(weights.rows(), 1, 1.0));
-        symmetric(&Sparse::new(pattern, where_set(&reading.loops, &ones, weights)))
+        symmetric(&Sparse::new(pattern, where_set(&prepared.loops, &ones, weights)))
     }
 
     /// Personalised page rank of the scores, in a few steps.
@@ -184,14 +185,19 @@ impl AltGcn {
     }
 
     /// Two layers; dropout before both if a number for its seeds is given.
-    fn perceptron(&self, input: &Input, take: &mut Take<'_>, dropout: Option<(usize, Option<u64>)>) -> Var {
+    fn perceptron(
+        &self,
+        input: &Input,
+        reader: &mut ParamReader<'_>,
+        dropout: Option<(usize, Option<u64>)>,
+    ) -> Var {
         let drop = |more: usize| match dropout {
             Some((layer, seed)) => dropout_before(layer + more, self.dropout, seed),
             None => (0.0, 0),
         };
         let ((rate, seed), (hidden_rate, hidden_seed)) = (drop(0), drop(1));
-        let hidden = take.linear_of(&input.dropout(rate, seed)).relu().dropout(hidden_rate, hidden_seed);
-        take.linear(&hidden)
+        let hidden = reader.linear_of(&input.dropout(rate, seed)).relu().dropout(hidden_rate, hidden_seed);
+        reader.linear(&hidden)
     }
 }
 
@@ -241,40 +247,18 @@ impl Edges {
     }
 }
 
-impl ModelInfo for AltGcn {
-    const NAME: &'static str = "alt-gcn";
-    const SUMMARY: &'static str =
-        "the difference between two halves of the graph, split by learned weights (Xu et al. 2023)";
-    const PUBLISHED: &'static [&'static str] = &[
-        "split_normalised = false\nadjacency_weight = 0.0\nnormalise_features = true\ntraining.learning_rate = 0.1\ntraining.weight_decay = 5e-4",
-        "split_normalised = false\nadjacency_weight = 0.1\nnormalise_features = true\ntraining.learning_rate = 0.08\ntraining.weight_decay = 7e-4",
-        "split_normalised = true\nadjacency_weight = 0.05\nnormalise_features = true\ntraining.weight_decay = 5e-5",
-    ];
-    const TRANSDUCTIVE: bool = true;
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        settings::search(
-            [32, 64, 128],
-            [
-                ("split_normalised", SearchSpace::choice([false, true])),
-                ("adjacency_weight", SearchSpace::choice([0.0, 0.001, 0.01, 0.05, 0.1, 1.0])),
-            ],
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn reading(config: &AltGcn) -> Reading {
+    fn prepared(config: &AltGcn) -> Prepared {
         let graph = Graph::from_edges(5, &[(0, 3), (1, 3), (0, 1), (2, 3)]).unwrap().0;
-        config.read(&graph, &Features::none(5), &mut Session::default()).unwrap()
+        config.prepare(&graph, &Features::none(5), &mut Session::default()).unwrap()
     }
 
     #[test]
     fn both_directions_of_an_edge_are_one() {
-        let Reading { smooth, edges, .. } = reading(&AltGcn::default());
+        let Prepared { smooth, edges, .. } = prepared(&AltGcn::default());
         assert_eq!((edges.from.len(), edges.of_entry.len()), (4 + 5, 2 * 4 + 5));
         for row in 0..5 {
             for place in smooth.pattern.row_range(row) {
@@ -289,18 +273,21 @@ mod tests {
     #[test]
     fn both_halves_make_the_whole() {
         let config = AltGcn { split_normalised: true, ..AltGcn::default() };
-        let reading = reading(&config);
+        let prepared = prepared(&config);
         let first = Var::constant(Mat::from_fn(13, 1, |row, _| row as f32 / 13.0));
         let second = first.scale(-1.0).add_scalar(1.0);
-        let sum = config.component(&reading, &first).values.add(&config.component(&reading, &second).values);
-        for (found, expected) in sum.value().as_slice().iter().zip(reading.smooth.values.value().as_slice()) {
+        let sum =
+            config.component(&prepared, &first).values.add(&config.component(&prepared, &second).values);
+        for (found, expected) in sum.value().as_slice().iter().zip(prepared.smooth.values.value().as_slice())
+        {
             assert!((found - expected).abs() < 1e-6);
         }
         // Where the adjacency matrix is split, all weights 1 leave the graph as it was.
         let whole = AltGcn { split_normalised: false, ..config };
         let ones = Var::constant(Mat::full(13, 1, 1.0));
-        let found = whole.component(&reading, &ones).values;
-        for (found, expected) in found.value().as_slice().iter().zip(reading.smooth.values.value().as_slice())
+        let found = whole.component(&prepared, &ones).values;
+        for (found, expected) in
+            found.value().as_slice().iter().zip(prepared.smooth.values.value().as_slice())
         {
             assert!((found - expected).abs() < 1e-6);
         }

@@ -5,96 +5,30 @@
 //! each step. Cost per epoch: `O(nnz(X) * hidden + steps * edges * classes)`.
 //! Departs from the paper: weight decay pulls on both layers, not on the first alone.
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, Sizes};
-use super::parts::{Dropout, Make, Take};
+use super::parts::{Dropout, ParamBuilder, ParamReader};
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::training::{Input, Parameters, Session, TrainingConfig};
 
-/// Settings of APPNP.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Appnp {
-    /// Width of the hidden layer, 1 or more.
-    pub hidden: usize,
-    /// Steps of the walk (the paper's K), 0 (a perceptron) or more.
-    pub steps: usize,
-    /// Share of a node's own scores that returns in each step (the paper's α), 0..=1.
-    pub restart: f32,
-    /// Share of the inputs, hidden units and edges dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
-}
-
-impl Default for Appnp {
-    fn default() -> Self {
-        Appnp {
-            hidden: 64,
-            steps: 10,
-            restart: 0.1,
-            dropout: 0.5,
-            normalise_features: true,
-            training: TrainingConfig::default(),
-        }
+network_settings! {
+    /// Settings of APPNP.
+    pub struct Appnp {
+        /// Steps of the walk (the paper's K), 0 (a perceptron) or more.
+        pub steps: usize = 10,
+        /// Share of a node's own scores that returns in each step (the paper's α), 0..=1.
+        pub restart: f32 = 0.1,
     }
-}
-
-/// A graph as the network reads it.
-pub struct Reading {
-    input: Input,
-    propagation: Sparse,
-}
-
-impl Architecture for Appnp {
-    type Reading = Reading;
-
-    fn check(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::share("restart", self.restart)?;
-        settings::share_below_one("dropout", self.dropout)
-    }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
-    }
-
-    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
-        let mut make = Make::new(seed);
-        make.linear("hidden", sizes.features, self.hidden);
-        make.linear("output", self.hidden, sizes.classes);
-        make.done()
-    }
-
-    fn read(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Reading> {
-        let propagation = normalise::symmetric_with_self_loops(&graph.to_undirected());
-        let input = Input::scaled(features, self.normalise_features);
-        Ok(Reading { input, propagation: Sparse::constant(&propagation) })
-    }
-
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let mut take = Take::from(parameters);
-        let mut dropout = Dropout::new(self.dropout, dropout_seed);
-        let hidden = take.linear_of(&dropout.of_input(&reading.input)).relu();
-        let own = take.linear(&dropout.of(&hidden)); // [n, classes]
-        self.spread(&own, &reading.propagation, &mut dropout)
-    }
-}
-
-impl Appnp {
-    /// Personalised PageRank of the scores.
-    fn spread(&self, own: &Var, propagation: &Sparse, dropout: &mut Dropout) -> Var {
-        let returned = own.scale(self.restart);
-        (0..self.steps).fold(own.clone(), |scores, _| {
-            let travelled = dropout.of_entries(propagation).matmul(&scores);
-            travelled.scale(1.0 - self.restart).add(&returned)
-        })
+    shared {
+        /// Width of the hidden layer, 1 or more.
+        hidden: 64,
+        /// Share of the inputs, hidden units and edges dropped while training, 0..1.
+        dropout: 0.5,
+        normalise_features: true,
+        training: TrainingConfig::default(),
     }
 }
 
@@ -107,6 +41,52 @@ impl ModelInfo for Appnp {
             [32, 64, 128, 256],
             [("steps", SearchSpace::choice([2, 5, 10])), ("restart", SearchSpace::Uniform(0.05, 0.95))],
         )
+    }
+}
+
+/// A graph as the network reads it.
+pub struct Prepared {
+    input: Input,
+    propagation: Sparse,
+}
+
+impl Architecture for Appnp {
+    type Prepared = Prepared;
+
+    fn check(&self) -> Result<()> {
+        settings::share("restart", self.restart)
+    }
+
+    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
+        let mut builder = ParamBuilder::new(seed);
+        builder.linear("hidden", sizes.features, self.hidden);
+        builder.linear("output", self.hidden, sizes.classes);
+        builder.done()
+    }
+
+    fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {
+        let propagation = normalise::symmetric_with_self_loops(&graph.to_undirected());
+        let input = Input::scaled(features, self.normalise_features);
+        Ok(Prepared { input, propagation: Sparse::constant(&propagation) })
+    }
+
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let mut reader = ParamReader::from(parameters);
+        let mut dropout = Dropout::new(self.dropout, dropout_seed);
+        let hidden = reader.linear_of(&dropout.of_input(&prepared.input)).relu();
+        let own = reader.linear(&dropout.of(&hidden)); // [n, classes]
+        self.spread(&own, &prepared.propagation, &mut dropout)
+    }
+}
+
+impl Appnp {
+    /// Personalised PageRank of the scores.
+    fn spread(&self, own: &Var, propagation: &Sparse, dropout: &mut Dropout) -> Var {
+        let returned = own.scale(self.restart);
+        (0..self.steps).fold(own.clone(), |scores, _| {
+            let travelled = dropout.of_entries(propagation).matmul(&scores);
+            travelled.scale(1.0 - self.restart).add(&returned)
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Models that are one network, trained on cross-entropy at the training nodes: everything that they share.
 //!
-//! A file of such a model says what its settings are ([`Architecture::check`]), what it learns
-//! ([`Architecture::parameters`]), what it reads of a graph ([`Architecture::read`]) and how class scores come of
+//! A file of such a model says what its settings are (by `network_settings!`, and [`Architecture::check`]), what it learns
+//! ([`Architecture::parameters`]), what it needs of a graph ([`Architecture::prepare`]) and how class scores come of
 //! that ([`Architecture::scores`]). Fitting, predicting, saving and loading are here, once.
 
 use std::rc::Rc;
@@ -27,44 +27,82 @@ pub struct Sizes {
     pub nodes: usize,
 }
 
-/// The settings of a model that is one network.
-pub trait Architecture: ModelInfo {
-    /// What the network reads of a graph and its features, on the tape: made once per fit or prediction.
-    type Reading;
+/// Settings among which are those that every network has.
+pub trait NetworkSettings {
+    /// Those.
+    fn shared(&self) -> Shared<'_>;
+}
 
-    /// Checks the ranges of the settings.
-    fn check(&self) -> Result<()>;
-
+/// The settings that every network has, by which it is checked and trained.
+#[derive(Clone, Copy, Debug)]
+pub struct Shared<'a> {
+    /// Width of the hidden layers, 1 or more.
+    pub hidden: usize,
+    /// Number of layers, 1 or more, where it can be chosen.
+    pub layers: Option<usize>,
+    /// Share of the units dropped while training, 0..1.
+    pub dropout: f32,
     /// How the network is trained.
-    fn training(&self) -> &TrainingConfig;
+    pub training: &'a TrainingConfig,
+}
 
-    /// Fresh parameters, in the order in which [`Architecture::scores`] takes them.
+impl Shared<'_> {
+    /// Checks the ranges.
+    pub fn check(&self) -> Result<()> {
+        settings::at_least_one("hidden", self.hidden)?;
+        settings::at_least_one("layers", self.layers.unwrap_or(1))?;
+        settings::share_below_one("dropout", self.dropout)?;
+        self.training.validate("training")
+    }
+}
+
+/// The settings of a model that is one network.
+pub trait Architecture: ModelInfo + NetworkSettings {
+    /// What the network needs of a graph and its features, on the tape: made once per fit or prediction.
+    type Prepared;
+
+    /// Checks the ranges of the settings that are the network's own.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Fresh parameters, in the order in which [`Architecture::scores`] reads them.
     fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters;
 
-    /// Reads a graph. What is costly and needs no labels goes through [`Session::shared`].
-    fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Self::Reading>;
+    /// Prepares a graph. What is costly and needs no labels goes through [`Session::shared`].
+    fn prepare(
+        &self,
+        graph: &Graph,
+        features: &Features,
+        session: &mut Session<'_>,
+    ) -> Result<Self::Prepared>;
 
     /// Class scores before the softmax, `[n, classes]`; `dropout_seed` is `None` when predicting.
-    fn scores(&self, reading: &Self::Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var;
+    fn scores(&self, prepared: &Self::Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var;
 
     /// Scores while training, and a term added to the cross-entropy.
-    fn training_scores(&self, reading: &Self::Reading, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
-        (self.scores(reading, parameters, Some(seed)), None)
+    fn training_scores(
+        &self,
+        prepared: &Self::Prepared,
+        parameters: &[Var],
+        seed: u64,
+    ) -> (Var, Option<Var>) {
+        (self.scores(prepared, parameters, Some(seed)), None)
     }
 
     /// A network that computes the scores of some nodes alone, where most of its cost is not shared between nodes.
-    fn for_some(&self) -> Option<&dyn ForSome<Self::Reading>> {
+    fn for_some(&self) -> Option<&dyn ForSome<Self::Prepared>> {
         None
     }
 }
 
 /// Scores of some nodes, without those of all.
-pub trait ForSome<Reading> {
+pub trait ForSome<Prepared> {
     /// [`Architecture::scores`] of these nodes, in this order.
     fn scores_of(
         &self,
         nodes: &Rc<[u32]>,
-        reading: &Reading,
+        prepared: &Prepared,
         parameters: &[Var],
         dropout_seed: Option<u64>,
     ) -> Var;
@@ -82,8 +120,8 @@ impl<A: Architecture> Model for A {
     type Fitted = Fitted<A>;
 
     fn validate(&self) -> Result<()> {
-        self.check()?;
-        self.training().validate("training")
+        self.shared().check()?;
+        self.check()
     }
 
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Fitted<A>> {
@@ -91,9 +129,16 @@ impl<A: Architecture> Model for A {
         let sizes =
             Sizes { features: task.features.dim(), classes: task.num_classes, nodes: task.graph.num_nodes() };
         let mut parameters = self.parameters(sizes, seed);
-        let network = Net { architecture: self, reading: self.read(task.graph, task.features, session)? };
+        let network = Net { architecture: self, prepared: self.prepare(task.graph, task.features, session)? };
         let objective = Supervised::on(&network, &task.train, &task.val);
-        train("classifier", &objective, &mut parameters, self.training(), derive(seed, &[1]), session)?;
+        train(
+            "classifier",
+            &objective,
+            &mut parameters,
+            self.shared().training,
+            derive(seed, &[1]),
+            session,
+        )?;
         Ok(Fitted { architecture: self.clone(), sizes, parameters })
     }
 }
@@ -104,8 +149,8 @@ impl<A: Architecture> NodeClassifier for Fitted<A> {
         if A::TRANSDUCTIVE {
             settings::same_nodes(graph, self.sizes.nodes)?;
         }
-        let reading = self.architecture.read(graph, features, &mut Session::default())?;
-        let network = Net { architecture: &self.architecture, reading };
+        let prepared = self.architecture.prepare(graph, features, &mut Session::default())?;
+        let network = Net { architecture: &self.architecture, prepared };
         Ok(probabilities(&network, &self.parameters.constants()))
     }
 
@@ -126,21 +171,21 @@ impl<A: Architecture> FittedModel for Fitted<A> {
 
 struct Net<'a, A: Architecture> {
     architecture: &'a A,
-    reading: A::Reading,
+    prepared: A::Prepared,
 }
 
 impl<A: Architecture> Network for Net<'_, A> {
     fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        self.architecture.scores(&self.reading, parameters, dropout_seed)
+        self.architecture.scores(&self.prepared, parameters, dropout_seed)
     }
 
     fn training_scores(&self, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
-        self.architecture.training_scores(&self.reading, parameters, seed)
+        self.architecture.training_scores(&self.prepared, parameters, seed)
     }
 
     fn scores_of(&self, nodes: &Rc<[u32]>, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
         match self.architecture.for_some() {
-            Some(some) => some.scores_of(nodes, &self.reading, parameters, dropout_seed),
+            Some(some) => some.scores_of(nodes, &self.prepared, parameters, dropout_seed),
             None => self.scores(parameters, dropout_seed).gather_rows(nodes),
         }
     }

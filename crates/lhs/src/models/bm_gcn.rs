@@ -10,9 +10,9 @@
 //! validation nodes; a graph that is predicted on is read with the `Q` of the training graph, since training labels
 //! belong to the nodes of that graph alone.
 
-use serde::{Deserialize, Serialize};
-
-use super::parts::{Make, Take};
+use super::architecture::NetworkSettings;
+use super::parts::{ParamBuilder, ParamReader};
+use super::settings::network_settings;
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, settings};
 use crate::autograd::{Sparse, Var, sampled_product};
 use crate::error::Result;
@@ -29,52 +29,57 @@ const TINY: f32 = 1e-12;
 /// The tensor that holds `Q`.
 const AFFINITY: &str = "affinity";
 
-/// Settings of BM-GCN.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct BmGcn {
-    /// Width of the hidden layers, 1 or more.
-    pub hidden: usize,
-    /// Number of convolutions, 1 or more.
-    pub layers: usize,
-    /// Factor on the diagonal of `Q`, 0 or above: over 1, neighbours of the same class count more.
-    pub own_class: f32,
-    /// Weight of a self loop at every node, 0 or above; 0 for none. Helps where neighbours share a class.
-    pub self_loop: f32,
-    /// Weight of the perceptron's cross-entropy, 0 or above.
-    pub perceptron_weight: f32,
-    /// Epochs in which the perceptron learns alone, 1 or more.
-    pub perceptron_epochs: usize,
-    /// Share of the perceptron's hidden units dropped while training, 0..1.
-    pub perceptron_dropout: f32,
-    /// Share of the inputs and hidden units of the convolutions dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How both networks are trained.
-    pub training: TrainingConfig,
+network_settings! {
+    /// Settings of BM-GCN.
+    pub struct BmGcn {
+        /// Factor on the diagonal of `Q`, 0 or above: over 1, neighbours of the same class count more.
+        pub own_class: f32 = 1.0,
+        /// Weight of a self loop at every node, 0 or above; 0 for none. Helps where neighbours share a class.
+        pub self_loop: f32 = 0.0,
+        /// Weight of the perceptron's cross-entropy, 0 or above.
+        pub perceptron_weight: f32 = 1.0,
+        /// Epochs in which the perceptron learns alone, 1 or more.
+        pub perceptron_epochs: usize = 400,
+        /// Share of the perceptron's hidden units dropped while training, 0..1.
+        pub perceptron_dropout: f32 = 0.5,
+    }
+    shared {
+        hidden: 64,
+        /// Share of the inputs and hidden units of the convolutions dropped while training, 0..1.
+        dropout: 0.7,
+        normalise_features: false,
+        /// How both networks are trained.
+        training: TrainingConfig {
+            epochs: 1600,
+            patience: 200,
+            learning_rate: 5e-3,
+            weight_decay: Auto::Given(5e-4),
+            ..TrainingConfig::default()
+        },
+        /// Number of convolutions, 1 or more.
+        layers: 2,
+    }
 }
 
-impl Default for BmGcn {
-    fn default() -> Self {
-        BmGcn {
-            hidden: 64,
-            layers: 2,
-            own_class: 1.0,
-            self_loop: 0.0,
-            perceptron_weight: 1.0,
-            perceptron_epochs: 400,
-            perceptron_dropout: 0.5,
-            dropout: 0.7,
-            normalise_features: false,
-            training: TrainingConfig {
-                epochs: 1600,
-                patience: 200,
-                learning_rate: 5e-3,
-                weight_decay: Auto::Given(5e-4),
-                ..TrainingConfig::default()
-            },
-        }
+impl ModelInfo for BmGcn {
+    const NAME: &'static str = "bm-gcn";
+    const SUMMARY: &'static str = "graph convolution guided by a block model of the classes (He et al. 2022)";
+    const PUBLISHED: &'static [&'static str] = &[
+        "layers = 3\nown_class = 2.0\nself_loop = 0.0",
+        "layers = 2\nown_class = 0.8\nself_loop = 0.0",
+        "layers = 2\nown_class = 3.0\nself_loop = 1.5",
+        "layers = 2\nown_class = 2.0\nself_loop = 3.0",
+    ];
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search(
+            [32, 64, 128],
+            [
+                ("layers", SearchSpace::choice([2, 3])),
+                ("own_class", SearchSpace::choice([0.8, 1.0, 2.0, 3.0, 4.0])),
+                ("self_loop", SearchSpace::choice([0.0, 1.0, 1.5, 2.0, 3.0])),
+            ],
+        )
     }
 }
 
@@ -88,53 +93,53 @@ pub struct FittedBmGcn {
 }
 
 /// A graph as both networks read it.
-struct Reading {
+struct Prepared {
     input: Input,
     adjacency: Sparse,
 }
 
 impl BmGcn {
-    fn perceptron_parameters(&self, features: usize, classes: usize, make: &mut Make) {
-        make.linear("perceptron.0", features, self.hidden);
-        make.linear("perceptron.1", self.hidden, classes);
+    fn perceptron_parameters(&self, features: usize, classes: usize, builder: &mut ParamBuilder) {
+        builder.linear("perceptron.0", features, self.hidden);
+        builder.linear("perceptron.1", self.hidden, classes);
     }
 
     fn parameters(&self, features: usize, classes: usize, seed: u64) -> Parameters {
-        let mut make = Make::new(seed);
-        self.perceptron_parameters(features, classes, &mut make);
+        let mut builder = ParamBuilder::new(seed);
+        self.perceptron_parameters(features, classes, &mut builder);
         for layer in 0..self.layers {
             let from = if layer == 0 { features } else { self.hidden };
             let to = if layer + 1 == self.layers { classes } else { self.hidden };
-            make.weight(&format!("layer{layer}.neighbours"), from, to);
-            make.linear(&format!("layer{layer}.own"), from, to);
+            builder.weight(&format!("layer{layer}.neighbours"), from, to);
+            builder.linear(&format!("layer{layer}.own"), from, to);
         }
-        make.done()
+        builder.done()
     }
 
-    fn read(&self, graph: &Graph, features: &Features) -> Reading {
+    fn prepare(&self, graph: &Graph, features: &Features) -> Prepared {
         let graph = graph.to_undirected();
         let adjacency = if self.self_loop > 0.0 {
             with_loops_of(&graph, self.self_loop)
         } else {
             normalise::adjacency(&graph)
         };
-        Reading {
+        Prepared {
             input: Input::scaled(features, self.normalise_features),
             adjacency: Sparse::constant(&adjacency),
         }
     }
 
     /// The perceptron's scores, `[n, C]`.
-    fn beliefs(&self, reading: &Reading, take: &mut Take<'_>, dropout_seed: Option<u64>) -> Var {
+    fn beliefs(&self, prepared: &Prepared, reader: &mut ParamReader<'_>, dropout_seed: Option<u64>) -> Var {
         let (rate, seed) = dropout_before(usize::MAX, self.perceptron_dropout, dropout_seed);
-        let hidden = take.linear_of(&reading.input).dropout(rate, seed).relu();
-        take.linear(&hidden)
+        let hidden = reader.linear_of(&prepared.input).dropout(rate, seed).relu();
+        reader.linear(&hidden)
     }
 
     /// `Q`, from beliefs with the known classes put in.
-    fn affinity(&self, reading: &Reading, beliefs: &Var) -> Var {
+    fn affinity(&self, prepared: &Prepared, beliefs: &Var) -> Var {
         let classes = beliefs.cols();
-        let blocks = beliefs.matmul_tn(&reading.adjacency.matmul(beliefs)); // B̃ᵀ A B̃ [C, C]
+        let blocks = beliefs.matmul_tn(&prepared.adjacency.matmul(beliefs)); // B̃ᵀ A B̃ [C, C]
         let blocks = rows_to_one(&blocks);
         let strengthened = Mat::from_fn(classes, classes, |a, b| if a == b { self.own_class } else { 1.0 });
         rows_to_one(&blocks.matmul_nt(&blocks).mul(&Var::constant(strengthened)))
@@ -143,29 +148,29 @@ impl BmGcn {
     /// Class scores `[n, C]` of the convolutions.
     fn convolved(
         &self,
-        reading: &Reading,
+        prepared: &Prepared,
         (beliefs, affinity): (&Var, &Var),
-        take: &mut Take<'_>,
+        reader: &mut ParamReader<'_>,
         dropout_seed: Option<u64>,
     ) -> Var {
-        let pattern = &reading.adjacency.pattern;
+        let pattern = &prepared.adjacency.pattern;
         let kinship = sampled_product(pattern, &beliefs.matmul(affinity), beliefs); // [nnz, 1]
-        let weights = Sparse::new(pattern.clone(), kinship.mul(&reading.adjacency.values)).softmax_rows();
+        let weights = Sparse::new(pattern.clone(), kinship.mul(&prepared.adjacency.values)).softmax_rows();
         let drop = |layer: usize| {
             let rate = if layer + 1 == self.layers { 0.0 } else { self.dropout };
             dropout_before(layer, rate, dropout_seed)
         };
         let (rate, seed) = drop(0);
-        let input = reading.input.dropout(rate, seed);
+        let input = prepared.input.dropout(rate, seed);
         // One product with the features serves both weights.
-        let (neighbours, own, bias) = (take.one(), take.one(), take.one());
+        let (neighbours, own, bias) = (reader.one(), reader.one(), reader.one());
         let both = input.matmul(&Var::concat_cols(&[neighbours, own]));
         let part = |first: usize| both.slice_cols(first * own.cols(), own.cols());
         let mut hidden = weights.matmul(&part(0)).add(&part(1).add_row(bias));
         for layer in 1..self.layers {
             let (rate, seed) = drop(layer);
             let rows = hidden.relu().dropout(rate, seed);
-            hidden = weights.matmul(&rows.matmul(take.one())).add(&take.linear(&rows));
+            hidden = weights.matmul(&rows.matmul(reader.one())).add(&reader.linear(&rows));
         }
         hidden
     }
@@ -191,31 +196,28 @@ impl Model for BmGcn {
     type Fitted = FittedBmGcn;
 
     fn validate(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::at_least_one("layers", self.layers)?;
+        self.shared().check()?;
         settings::not_negative("own_class", self.own_class)?;
         settings::not_negative("self_loop", self.self_loop)?;
         settings::not_negative("perceptron_weight", self.perceptron_weight)?;
         settings::at_least_one("perceptron_epochs", self.perceptron_epochs)?;
-        settings::share_below_one("perceptron_dropout", self.perceptron_dropout)?;
-        settings::share_below_one("dropout", self.dropout)?;
-        self.training.validate("training")
+        settings::share_below_one("perceptron_dropout", self.perceptron_dropout)
     }
 
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedBmGcn> {
         self.validate()?;
-        let reading = self.read(task.graph, task.features);
+        let prepared = self.prepare(task.graph, task.features);
         let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
-        let perceptron = self.learn_alone(&reading, task, derive(seed, &[2]), session)?;
+        let perceptron = self.learn_alone(&prepared, task, derive(seed, &[2]), session)?;
         let mut tensors = parameters.tensors();
         tensors.extend(perceptron.tensors());
         parameters.restore(&tensors)?;
 
         let known = Known::new(&task.train, task.graph.num_nodes(), task.num_classes);
-        let network = Convolutions { config: self, reading: &reading, blocks: Blocks::Learned(&known) };
+        let network = Convolutions { config: self, prepared: &prepared, blocks: Blocks::Learned(&known) };
         let objective = Supervised::on(&network, &task.train, &task.val);
         train("classifier", &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
-        let believed = self.beliefs(&reading, &mut Take::from(&parameters.constants()), None);
+        let believed = self.beliefs(&prepared, &mut ParamReader::from(&parameters.constants()), None);
         let affinity = network.affinity(&believed.softmax());
         Ok(FittedBmGcn { config: self.clone(), parameters, affinity: affinity.value().clone() })
     }
@@ -224,15 +226,15 @@ impl Model for BmGcn {
 impl BmGcn {
     fn learn_alone(
         &self,
-        reading: &Reading,
+        prepared: &Prepared,
         task: &Task<'_>,
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<Parameters> {
-        let mut make = Make::new(seed);
-        self.perceptron_parameters(task.features.dim(), task.num_classes, &mut make);
-        let mut parameters = make.done();
-        let network = Perceptron { config: self, reading };
+        let mut builder = ParamBuilder::new(seed);
+        self.perceptron_parameters(task.features.dim(), task.num_classes, &mut builder);
+        let mut parameters = builder.done();
+        let network = Perceptron { config: self, prepared };
         let objective = Supervised::on(&network, &task.train, &task.val);
         let epochs = self.perceptron_epochs;
         let training = TrainingConfig { epochs, patience: epochs, ..self.training.clone() };
@@ -244,9 +246,9 @@ impl BmGcn {
 impl NodeClassifier for FittedBmGcn {
     fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
         settings::same_columns(features, self.parameters.shape(0).0)?;
-        let reading = self.config.read(graph, features);
+        let prepared = self.config.prepare(graph, features);
         let blocks = Blocks::Given(Var::constant(self.affinity.clone()));
-        let network = Convolutions { config: &self.config, reading: &reading, blocks };
+        let network = Convolutions { config: &self.config, prepared: &prepared, blocks };
         Ok(probabilities(&network, &self.parameters.constants()))
     }
 
@@ -269,18 +271,18 @@ impl FittedModel for FittedBmGcn {
 
 struct Perceptron<'a> {
     config: &'a BmGcn,
-    reading: &'a Reading,
+    prepared: &'a Prepared,
 }
 
 impl Network for Perceptron<'_> {
     fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        self.config.beliefs(self.reading, &mut Take::from(parameters), dropout_seed)
+        self.config.beliefs(self.prepared, &mut ParamReader::from(parameters), dropout_seed)
     }
 }
 
 struct Convolutions<'a> {
     config: &'a BmGcn,
-    reading: &'a Reading,
+    prepared: &'a Prepared,
     blocks: Blocks<'a>,
 }
 
@@ -315,11 +317,11 @@ impl Known {
 impl Convolutions<'_> {
     /// Beliefs before the softmax, `[n, C]`, and class scores.
     fn believed(&self, parameters: &[Var], dropout_seed: Option<u64>) -> (Var, Var) {
-        let mut take = Take::from(parameters);
-        let believed = self.config.beliefs(self.reading, &mut take, dropout_seed);
+        let mut reader = ParamReader::from(parameters);
+        let believed = self.config.beliefs(self.prepared, &mut reader, dropout_seed);
         let beliefs = believed.softmax();
         let affinity = self.affinity(&beliefs);
-        let scores = self.config.convolved(self.reading, (&beliefs, &affinity), &mut take, dropout_seed);
+        let scores = self.config.convolved(self.prepared, (&beliefs, &affinity), &mut reader, dropout_seed);
         (believed, scores)
     }
 
@@ -329,7 +331,7 @@ impl Convolutions<'_> {
             Blocks::Given(affinity) => affinity.clone(),
             Blocks::Learned(known) => {
                 let informed = beliefs.mul_col(&known.unknown).add(&known.classes);
-                self.config.affinity(self.reading, &informed)
+                self.config.affinity(self.prepared, &informed)
             }
         }
     }
@@ -349,28 +351,6 @@ impl Network for Convolutions<'_> {
     }
 }
 
-impl ModelInfo for BmGcn {
-    const NAME: &'static str = "bm-gcn";
-    const SUMMARY: &'static str = "graph convolution guided by a block model of the classes (He et al. 2022)";
-    const PUBLISHED: &'static [&'static str] = &[
-        "layers = 3\nown_class = 2.0\nself_loop = 0.0",
-        "layers = 2\nown_class = 0.8\nself_loop = 0.0",
-        "layers = 2\nown_class = 3.0\nself_loop = 1.5",
-        "layers = 2\nown_class = 2.0\nself_loop = 3.0",
-    ];
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        settings::search(
-            [32, 64, 128],
-            [
-                ("layers", SearchSpace::choice([2, 3])),
-                ("own_class", SearchSpace::choice([0.8, 1.0, 2.0, 3.0, 4.0])),
-                ("self_loop", SearchSpace::choice([0.0, 1.0, 1.5, 2.0, 3.0])),
-            ],
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -380,14 +360,14 @@ mod tests {
         // Classes 0 and 1 are joined with class 2 alone: they have the same blocks.
         let graph = Graph::from_edges(4, &[(0, 2), (0, 3), (1, 2), (1, 3)]).unwrap().0;
         let config = BmGcn { own_class: 1.0, ..BmGcn::default() };
-        let reading = config.read(&graph, &Features::none(4));
+        let prepared = config.prepare(&graph, &Features::none(4));
         let known = Known::new(&Labelled { nodes: vec![0, 1, 2, 3], classes: vec![0, 1, 2, 2] }, 4, 3);
-        let found = config.affinity(&reading, &known.classes);
+        let found = config.affinity(&prepared, &known.classes);
         let expected = [0.5, 0.5, 0.0, 0.5, 0.5, 0.0, 0.0, 0.0, 1.0];
         for (found, expected) in found.value().as_slice().iter().zip(expected) {
             assert!((found - expected).abs() < 1e-6, "{found} instead of {expected}");
         }
-        let strengthened = BmGcn { own_class: 3.0, ..config }.affinity(&reading, &known.classes);
+        let strengthened = BmGcn { own_class: 3.0, ..config }.affinity(&prepared, &known.classes);
         assert!((strengthened.value().get(0, 0) - 0.75).abs() < 1e-6);
     }
 

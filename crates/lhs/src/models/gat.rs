@@ -7,10 +7,9 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, Sizes};
-use super::parts::{Dropout, Make, Take, attention};
+use super::parts::{Dropout, ParamBuilder, ParamReader, attention};
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::Var;
 use crate::error::Result;
@@ -18,87 +17,20 @@ use crate::graph::{Features, Graph, normalise};
 use crate::linalg::{Mat, Pattern};
 use crate::training::{Input, Parameters, Session, TrainingConfig};
 
-/// Settings of the graph attention network.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Gat {
-    /// Width of each head of the hidden layer, 1 or more.
-    pub hidden: usize,
-    /// Number of heads of the hidden layer, 1 or more.
-    pub heads: usize,
-    /// Share of the inputs, hidden units and attention weights dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
-}
-
-impl Default for Gat {
-    fn default() -> Self {
-        Gat {
-            hidden: 8,
-            heads: 8,
-            dropout: 0.5,
-            normalise_features: true,
-            training: TrainingConfig { learning_rate: 0.005, ..TrainingConfig::default() },
-        }
+network_settings! {
+    /// Settings of the graph attention network.
+    pub struct Gat {
+        /// Number of heads of the hidden layer, 1 or more.
+        pub heads: usize = 8,
     }
-}
-
-/// A graph as the network reads it.
-pub struct Reading {
-    input: Input,
-    /// Who listens to whom: the edges and every node to itself.
-    edges: Arc<Pattern>,
-}
-
-impl Architecture for Gat {
-    type Reading = Reading;
-
-    fn check(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::at_least_one("heads", self.heads)?;
-        settings::share_below_one("dropout", self.dropout)
+    shared {
+        /// Width of each head of the hidden layer, 1 or more.
+        hidden: 8,
+        /// Share of the inputs, hidden units and attention weights dropped while training, 0..1.
+        dropout: 0.5,
+        normalise_features: true,
+        training: TrainingConfig { learning_rate: 0.005, ..TrainingConfig::default() },
     }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
-    }
-
-    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
-        let mut make = Make::new(seed);
-        let width = self.heads * self.hidden;
-        let layers =
-            [("hidden", sizes.features, self.heads, self.hidden), ("output", width, 1, sizes.classes)];
-        for (layer, from, heads, columns) in layers {
-            make.weight(&format!("{layer}.weight"), from, heads * columns);
-            make.weight(&format!("{layer}.to"), columns, heads);
-            make.weight(&format!("{layer}.from"), columns, heads);
-            make.free(&format!("{layer}.bias"), Mat::zeros(1, heads * columns));
-        }
-        make.done()
-    }
-
-    fn read(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Reading> {
-        let edges = normalise::with_self_loops(&graph.to_undirected()).pattern;
-        Ok(Reading { input: Input::scaled(features, self.normalise_features), edges })
-    }
-
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let mut take = Take::from(parameters);
-        let mut dropout = Dropout::new(self.dropout, dropout_seed);
-        let mapped = dropout.of_input(&reading.input).matmul(take.one()); // [n, heads * hidden]
-        let hidden = attend(&reading.edges, &mapped, &mut take, &mut dropout).elu();
-        let mapped = dropout.of(&hidden).matmul(take.one()); // [n, classes]
-        attend(&reading.edges, &mapped, &mut take, &mut dropout)
-    }
-}
-
-/// All heads of a layer side by side: each averages its columns of `mapped` over the edges.
-fn attend(edges: &Arc<Pattern>, mapped: &Var, take: &mut Take<'_>, dropout: &mut Dropout) -> Var {
-    let (to, from, bias) = (take.one(), take.one(), take.one());
-    attention::additive(edges, mapped, to, from, dropout.draw()).add_row(bias)
 }
 
 impl ModelInfo for Gat {
@@ -108,6 +40,55 @@ impl ModelInfo for Gat {
     fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search([4, 8, 16, 32], [("heads", SearchSpace::choice([1, 4, 8]))])
     }
+}
+
+/// A graph as the network reads it.
+pub struct Prepared {
+    input: Input,
+    /// Who listens to whom: the edges and every node to itself.
+    edges: Arc<Pattern>,
+}
+
+impl Architecture for Gat {
+    type Prepared = Prepared;
+
+    fn check(&self) -> Result<()> {
+        settings::at_least_one("heads", self.heads)
+    }
+
+    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
+        let mut builder = ParamBuilder::new(seed);
+        let width = self.heads * self.hidden;
+        let layers =
+            [("hidden", sizes.features, self.heads, self.hidden), ("output", width, 1, sizes.classes)];
+        for (layer, from, heads, columns) in layers {
+            builder.weight(&format!("{layer}.weight"), from, heads * columns);
+            builder.weight(&format!("{layer}.to"), columns, heads);
+            builder.weight(&format!("{layer}.from"), columns, heads);
+            builder.free(&format!("{layer}.bias"), Mat::zeros(1, heads * columns));
+        }
+        builder.done()
+    }
+
+    fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {
+        let edges = normalise::with_self_loops(&graph.to_undirected()).pattern;
+        Ok(Prepared { input: Input::scaled(features, self.normalise_features), edges })
+    }
+
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let mut reader = ParamReader::from(parameters);
+        let mut dropout = Dropout::new(self.dropout, dropout_seed);
+        let mapped = dropout.of_input(&prepared.input).matmul(reader.one()); // [n, heads * hidden]
+        let hidden = attend(&prepared.edges, &mapped, &mut reader, &mut dropout).elu();
+        let mapped = dropout.of(&hidden).matmul(reader.one()); // [n, classes]
+        attend(&prepared.edges, &mapped, &mut reader, &mut dropout)
+    }
+}
+
+/// All heads of a layer side by side: each averages its columns of `mapped` over the edges.
+fn attend(edges: &Arc<Pattern>, mapped: &Var, reader: &mut ParamReader<'_>, dropout: &mut Dropout) -> Var {
+    let (to, from, bias) = (reader.one(), reader.one(), reader.one());
+    attention::additive(edges, mapped, to, from, dropout.draw()).add_row(bias)
 }
 
 #[cfg(test)]
@@ -122,7 +103,7 @@ mod tests {
         let parameters = [indifferent.clone(), indifferent.clone(), indifferent];
         let edges = normalise::with_self_loops(&graph).pattern;
         let mut dropout = Dropout::new(0.5, None);
-        let found = attend(&edges, &mapped, &mut Take::from(&parameters), &mut dropout);
+        let found = attend(&edges, &mapped, &mut ParamReader::from(&parameters), &mut dropout);
         assert_eq!(found.value().as_slice(), [2.0, 20.0, 2.0, 20.0, 5.0, 50.0]);
     }
 }

@@ -4,39 +4,40 @@
 //! cosine where features are more than present or absent. Attacks tend to join nodes that are unlike each other.
 //! Cost: `O(edges * non-zeros per row)` once, then that of a [`super::gcn`] per epoch.
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, Sizes};
 use super::gcn::{self, Gcn};
 use super::parts::similarity::Rows;
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::Var;
 use crate::error::Result;
 use crate::graph::{Features, Graph};
 use crate::training::{Parameters, Session, TrainingConfig};
 
-/// Settings of GCN-Jaccard.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct GcnJaccard {
-    /// Edges of a lower similarity than this are dropped, 0..=1.
-    pub threshold: f32,
-    /// Width of the hidden layers, 1 or more.
-    pub hidden: usize,
-    /// Number of convolutions, 1 or more.
-    pub layers: usize,
-    /// Share of the inputs and hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
+network_settings! {
+    /// Settings of GCN-Jaccard.
+    pub struct GcnJaccard {
+        /// Edges of a lower similarity than this are dropped, 0..=1.
+        pub threshold: f32 = 0.01,
+    }
+    shared {
+        hidden: 64,
+        dropout: 0.5,
+        normalise_features: true,
+        training: TrainingConfig::default(),
+        /// Number of convolutions, 1 or more.
+        layers: 2,
+    }
 }
 
-impl Default for GcnJaccard {
-    fn default() -> Self {
-        let Gcn { hidden, layers, dropout, normalise_features, training } = Gcn::default();
-        GcnJaccard { threshold: 0.01, hidden, layers, dropout, normalise_features, training }
+impl ModelInfo for GcnJaccard {
+    const NAME: &'static str = "gcn-jaccard";
+    const SUMMARY: &'static str = "GCN without the edges between dissimilar nodes (Wu et al. 2019)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        let mut search = super::mlp::layered_search([32, 64, 128, 256]);
+        search.push(("threshold", SearchSpace::choice([0.01, 0.02, 0.03, 0.05, 0.1])));
+        search
     }
 }
 
@@ -53,28 +54,28 @@ impl GcnJaccard {
 }
 
 impl Architecture for GcnJaccard {
-    type Reading = gcn::Reading;
+    type Prepared = gcn::Prepared;
 
     fn check(&self) -> Result<()> {
-        settings::share("threshold", self.threshold)?;
-        self.gcn().check()
-    }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
+        settings::share("threshold", self.threshold)
     }
 
     fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
         self.gcn().parameters(sizes, seed)
     }
 
-    fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<gcn::Reading> {
+    fn prepare(
+        &self,
+        graph: &Graph,
+        features: &Features,
+        session: &mut Session<'_>,
+    ) -> Result<gcn::Prepared> {
         let similar = similar_ends(&graph.to_undirected(), features, self.threshold)?;
-        self.gcn().read(&similar, features, session)
+        self.gcn().prepare(&similar, features, session)
     }
 
-    fn scores(&self, reading: &gcn::Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        self.gcn().scores(reading, parameters, dropout_seed)
+    fn scores(&self, prepared: &gcn::Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        self.gcn().scores(prepared, parameters, dropout_seed)
     }
 }
 
@@ -84,17 +85,6 @@ fn similar_ends(graph: &Graph, features: &Features, threshold: f32) -> Result<Gr
     let binary = rows.are_binary();
     let similarity = |a: u32, b: u32| if binary { rows.jaccard(a, b) } else { rows.cosine(a, b) };
     graph.with_edges_where(|a, b| similarity(a, b) >= threshold)
-}
-
-impl ModelInfo for GcnJaccard {
-    const NAME: &'static str = "gcn-jaccard";
-    const SUMMARY: &'static str = "GCN without the edges between dissimilar nodes (Wu et al. 2019)";
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        let mut search = super::mlp::layered_search([32, 64, 128, 256]);
-        search.push(("threshold", SearchSpace::choice([0.01, 0.02, 0.03, 0.05, 0.1])));
-        search
-    }
 }
 
 #[cfg(test)]

@@ -7,10 +7,9 @@
 //! Departs from the paper: the approximation may have rows of negative sum, which have no square root; their degree
 //! counts as 0.
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, Sizes};
 use super::gcn::Gcn;
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::Var;
 use crate::error::Result;
@@ -21,28 +20,30 @@ use crate::training::{Input, MemoKey, Parameters, Session, TrainingConfig};
 /// How precisely the triplets are found, relative to the square of the largest singular value.
 const TOLERANCE: f32 = 1e-5;
 
-/// Settings of GCN-SVD.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct GcnSvd {
-    /// Singular triplets kept of the adjacency matrix, 1 or more.
-    pub rank: usize,
-    /// Width of the hidden layers, 1 or more.
-    pub hidden: usize,
-    /// Number of convolutions, 1 or more.
-    pub layers: usize,
-    /// Share of the inputs and hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
+network_settings! {
+    /// Settings of GCN-SVD.
+    pub struct GcnSvd {
+        /// Singular triplets kept of the adjacency matrix, 1 or more.
+        pub rank: usize = 50,
+    }
+    shared {
+        hidden: 64,
+        dropout: 0.5,
+        normalise_features: true,
+        training: TrainingConfig::default(),
+        /// Number of convolutions, 1 or more.
+        layers: 2,
+    }
 }
 
-impl Default for GcnSvd {
-    fn default() -> Self {
-        let Gcn { hidden, layers, dropout, normalise_features, training } = Gcn::default();
-        GcnSvd { rank: 50, hidden, layers, dropout, normalise_features, training }
+impl ModelInfo for GcnSvd {
+    const NAME: &'static str = "gcn-svd";
+    const SUMMARY: &'static str = "GCN over a low-rank approximation of the graph (Entezari et al. 2020)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        let mut search = super::mlp::layered_search([32, 64, 128, 256]);
+        search.push(("rank", SearchSpace::choice([5, 10, 15, 50, 100, 200])));
+        search
     }
 }
 
@@ -59,28 +60,23 @@ impl GcnSvd {
 }
 
 /// A graph as the network reads it.
-pub struct Reading {
+pub struct Prepared {
     input: Input,
     propagation: LowRank,
 }
 
 impl Architecture for GcnSvd {
-    type Reading = Reading;
+    type Prepared = Prepared;
 
     fn check(&self) -> Result<()> {
-        settings::at_least_one("rank", self.rank)?;
-        self.gcn().check()
-    }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
+        settings::at_least_one("rank", self.rank)
     }
 
     fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
         self.gcn().parameters(sizes, seed)
     }
 
-    fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
+    fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {
         let factors = session.shared(
             || MemoKey::new("gcn-svd").graph(graph).setting(self.rank),
             |_| {
@@ -89,12 +85,12 @@ impl Architecture for GcnSvd {
             },
         )?;
         let input = Input::scaled(features, self.normalise_features);
-        Ok(Reading { input, propagation: LowRank::of(&factors) })
+        Ok(Prepared { input, propagation: LowRank::of(&factors) })
     }
 
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let propagate = |x: &Var| reading.propagation.matmul(x);
-        self.gcn().scores_by(&reading.input, parameters, dropout_seed, propagate)
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let propagate = |x: &Var| prepared.propagation.matmul(x);
+        self.gcn().scores_by(&prepared.input, parameters, dropout_seed, propagate)
     }
 }
 
@@ -119,17 +115,6 @@ impl LowRank {
 
     fn matmul(&self, x: &Var) -> Var {
         self.left.matmul(&self.right.matmul_tn(x)).add(&x.mul_col(&self.own)) // [n, width]
-    }
-}
-
-impl ModelInfo for GcnSvd {
-    const NAME: &'static str = "gcn-svd";
-    const SUMMARY: &'static str = "GCN over a low-rank approximation of the graph (Entezari et al. 2020)";
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        let mut search = super::mlp::layered_search([32, 64, 128, 256]);
-        search.push(("rank", SearchSpace::choice([5, 10, 15, 50, 100, 200])));
-        search
     }
 }
 

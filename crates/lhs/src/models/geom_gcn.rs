@@ -13,11 +13,10 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, Sizes};
 use super::parts::plane::{self, Embedding};
-use super::parts::{Make, Take, side_by_side};
+use super::parts::{ParamBuilder, ParamReader, side_by_side};
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
@@ -35,92 +34,81 @@ const SAME: f32 = 1e-4;
 /// How many times as many pairs as edges may be near before those that tie for the last place are left out.
 const EXCESS: usize = 4;
 
-/// Settings of the geometric network.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct GeomGcn {
-    /// How the nodes get their places: `isomap` (hop distances) or `spectral`.
-    pub embedding: Embedding,
-    /// Width of each of the nine cells of the hidden layer, 1 or more.
-    pub hidden: usize,
-    /// Share of the inputs and hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
+network_settings! {
+    /// Settings of the geometric network.
+    pub struct GeomGcn {
+        /// How the nodes get their places: `isomap` (hop distances) or `spectral`.
+        pub embedding: Embedding = Embedding::Isomap,
+    }
+    shared {
+        /// Width of each of the nine cells of the hidden layer, 1 or more.
+        hidden: 16,
+        dropout: 0.5,
+        normalise_features: true,
+        training: TrainingConfig {
+            learning_rate: 0.05,
+            weight_decay: Auto::Given(5e-6),
+            ..TrainingConfig::default()
+        },
+    }
 }
 
-impl Default for GeomGcn {
-    fn default() -> Self {
-        GeomGcn {
-            embedding: Embedding::Isomap,
-            hidden: 16,
-            dropout: 0.5,
-            normalise_features: true,
-            training: TrainingConfig {
-                learning_rate: 0.05,
-                weight_decay: Auto::Given(5e-6),
-                ..TrainingConfig::default()
-            },
-        }
+impl ModelInfo for GeomGcn {
+    const NAME: &'static str = "geom-gcn";
+    const SUMMARY: &'static str =
+        "geometric network: neighbours in the graph and in the plane by direction (Pei et al. 2020)";
+    const PUBLISHED: &'static [&'static str] = &["hidden = 32\ntraining.weight_decay = 5e-5"];
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search([16, 32, 48], [("embedding", SearchSpace::choice(["isomap", "spectral"]))])
     }
 }
 
 /// A graph as the network reads it.
-pub struct Reading {
+pub struct Prepared {
     input: Input,
     cells: Vec<Sparse>,
 }
 
 impl Architecture for GeomGcn {
-    type Reading = Reading;
-
-    fn check(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::share_below_one("dropout", self.dropout)
-    }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
-    }
+    type Prepared = Prepared;
 
     fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
-        let mut make = Make::new(seed);
+        let mut builder = ParamBuilder::new(seed);
         for (layer, (from, to)) in
             [(sizes.features, self.hidden), (CELLS * self.hidden, sizes.classes)].into_iter().enumerate()
         {
             for cell in 0..CELLS {
-                make.weight(&format!("layer{layer}.cell{cell}"), from, to);
+                builder.weight(&format!("layer{layer}.cell{cell}"), from, to);
             }
         }
-        make.done()
+        builder.done()
     }
 
-    fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
+    fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {
         let cells: Arc<Vec<SparseMat>> = session.shared(
             || MemoKey::new("geom-gcn").graph(graph).setting(self.embedding),
             |_| Ok(cells(graph, &plane::places(graph, self.embedding))),
         )?;
         let input = Input::scaled(features, self.normalise_features);
-        Ok(Reading { input, cells: cells.iter().map(Sparse::constant).collect() })
+        Ok(Prepared { input, cells: cells.iter().map(Sparse::constant).collect() })
     }
 
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let mut take = Take::from(parameters);
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let mut reader = ParamReader::from(parameters);
         let (rate, seed) = dropout_before(0, self.dropout, dropout_seed);
-        let transformed = reading.input.dropout(rate, seed).matmul(&weights(&mut take));
-        let hidden = side_by_side(&aggregated(&reading.cells, &transformed)).relu(); // [n, 9 hidden]
+        let transformed = prepared.input.dropout(rate, seed).matmul(&weights(&mut reader));
+        let hidden = side_by_side(&aggregated(&prepared.cells, &transformed)).relu(); // [n, 9 hidden]
         let (rate, seed) = dropout_before(1, self.dropout, dropout_seed);
-        let transformed = hidden.dropout(rate, seed).matmul(&weights(&mut take));
-        let sum = aggregated(&reading.cells, &transformed).into_iter().reduce(|a, b| a.add(&b));
+        let transformed = hidden.dropout(rate, seed).matmul(&weights(&mut reader));
+        let sum = aggregated(&prepared.cells, &transformed).into_iter().reduce(|a, b| a.add(&b));
         sum.expect("there are nine cells").scale(1.0 / CELLS as f32)
     }
 }
 
 /// The weights of all cells side by side, so that one product serves them all.
-fn weights(take: &mut Take<'_>) -> Var {
-    let weights: Vec<Var> = (0..CELLS).map(|_| take.one().clone()).collect();
+fn weights(reader: &mut ParamReader<'_>) -> Var {
+    let weights: Vec<Var> = (0..CELLS).map(|_| reader.one().clone()).collect();
     side_by_side(&weights)
 }
 
@@ -247,17 +235,6 @@ impl<'a> Sweep<'a> {
             count < enough
         });
         count
-    }
-}
-
-impl ModelInfo for GeomGcn {
-    const NAME: &'static str = "geom-gcn";
-    const SUMMARY: &'static str =
-        "geometric network: neighbours in the graph and in the plane by direction (Pei et al. 2020)";
-    const PUBLISHED: &'static [&'static str] = &["hidden = 32\ntraining.weight_decay = 5e-5"];
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        settings::search([16, 32, 48], [("embedding", SearchSpace::choice(["isomap", "spectral"]))])
     }
 }
 

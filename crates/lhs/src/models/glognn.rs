@@ -11,10 +11,9 @@
 //! Departs from the paper: features as they are, and one set of defaults where it has settings for each
 //! dataset.
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, Sizes};
-use super::parts::{Dropout, Make, Take};
+use super::parts::{Dropout, ParamBuilder, ParamReader};
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
@@ -22,96 +21,91 @@ use crate::graph::{Features, Graph, normalise};
 use crate::linalg::Mat;
 use crate::training::{Auto, Input, Parameters, Session, TrainingConfig};
 
-/// Settings of GloGNN.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct GloGnn {
-    /// Width of the hidden layer, 1 or more.
-    pub hidden: usize,
-    /// How often all nodes are mixed, 0 (a perceptron) or more.
-    pub layers: usize,
-    /// How far the coefficients may follow the edges (the paper's K), 1 or more.
-    pub orders: usize,
-    /// Share of the features beside the adjacency rows (the paper's δ), 0..=1.
-    pub feature_share: f32,
-    /// Share of a node's first scores that each layer keeps (the paper's γ), 0..1.
-    pub kept: f32,
-    /// Pull of the coefficients towards zero (the paper's α), 0 or above.
-    pub shrinkage: f32,
-    /// Pull of the coefficients towards the edges (the paper's β), above 0.
-    pub edge_pull: f32,
-    /// Share of the hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
+network_settings! {
+    /// Settings of GloGNN.
+    pub struct GloGnn {
+        /// How often all nodes are mixed, 0 (a perceptron) or more.
+        pub layers: usize = 2,
+        /// How far the coefficients may follow the edges (the paper's K), 1 or more.
+        pub orders: usize = 4,
+        /// Share of the features beside the adjacency rows (the paper's δ), 0..=1.
+        pub feature_share: f32 = 0.5,
+        /// Share of a node's first scores that each layer keeps (the paper's γ), 0..1.
+        pub kept: f32 = 0.8,
+        /// Pull of the coefficients towards zero (the paper's α), 0 or above.
+        pub shrinkage: f32 = 0.0,
+        /// Pull of the coefficients towards the edges (the paper's β), above 0.
+        pub edge_pull: f32 = 1000.0,
+    }
+    shared {
+        /// Width of the hidden layer, 1 or more.
+        hidden: 64,
+        /// Share of the hidden units dropped while training, 0..1.
+        dropout: 0.5,
+        normalise_features: false,
+        training: TrainingConfig { weight_decay: Auto::Given(5e-5), ..TrainingConfig::default() },
+    }
 }
 
-impl Default for GloGnn {
-    fn default() -> Self {
-        GloGnn {
-            hidden: 64,
-            layers: 2,
-            orders: 4,
-            feature_share: 0.5,
-            kept: 0.8,
-            shrinkage: 0.0,
-            edge_pull: 1000.0,
-            dropout: 0.5,
-            normalise_features: false,
-            training: TrainingConfig { weight_decay: Auto::Given(5e-5), ..TrainingConfig::default() },
-        }
+impl ModelInfo for GloGnn {
+    const NAME: &'static str = "glognn";
+    const SUMMARY: &'static str = "every node described by all others (Li et al. 2022)";
+    const TRANSDUCTIVE: bool = true;
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search(
+            [32, 64, 128],
+            [
+                ("feature_share", SearchSpace::Uniform(0.0, 1.0)),
+                ("kept", SearchSpace::Uniform(0.0, 0.9)),
+                ("edge_pull", SearchSpace::LogUniform(1e-2, 1e3)),
+            ],
+        )
     }
 }
 
 /// A graph as the network reads it.
-pub struct Reading {
+pub struct Prepared {
     input: Input,
     mean: Sparse,
 }
 
 impl Architecture for GloGnn {
-    type Reading = Reading;
+    type Prepared = Prepared;
 
     fn check(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
         settings::at_least_one("orders", self.orders)?;
         settings::share("feature_share", self.feature_share)?;
         settings::share_below_one("kept", self.kept)?;
         settings::not_negative("shrinkage", self.shrinkage)?;
-        settings::positive("edge_pull", self.edge_pull)?;
-        settings::share_below_one("dropout", self.dropout)
-    }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
+        settings::positive("edge_pull", self.edge_pull)
     }
 
     fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
-        let mut make = Make::new(seed);
-        make.linear("features", sizes.features, self.hidden);
-        make.linear("adjacency", sizes.nodes, self.hidden);
-        make.linear("output", self.hidden, sizes.classes);
-        make.free("orders", Mat::full(1, self.orders, 1.0 / self.orders as f32));
-        make.done()
+        let mut builder = ParamBuilder::new(seed);
+        builder.linear("features", sizes.features, self.hidden);
+        builder.linear("adjacency", sizes.nodes, self.hidden);
+        builder.linear("output", self.hidden, sizes.classes);
+        builder.free("orders", Mat::full(1, self.orders, 1.0 / self.orders as f32));
+        builder.done()
     }
 
-    fn read(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Reading> {
+    fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {
         let mean = normalise::row_stochastic_with_self_loops(graph);
         let input = Input::scaled(features, self.normalise_features);
-        Ok(Reading { input, mean: Sparse::constant(&mean) })
+        Ok(Prepared { input, mean: Sparse::constant(&mean) })
     }
 
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let mut take = Take::from(parameters);
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let mut reader = ParamReader::from(parameters);
         let mut dropout = Dropout::new(self.dropout, dropout_seed);
-        let features = take.linear_of(&reading.input).scale(self.feature_share);
-        let adjacency = take.linear_of(&Input::Sparse(reading.mean.clone())).scale(1.0 - self.feature_share);
+        let features = reader.linear_of(&prepared.input).scale(self.feature_share);
+        let adjacency =
+            reader.linear_of(&Input::Sparse(prepared.mean.clone())).scale(1.0 - self.feature_share);
         let hidden = features.add(&adjacency).relu(); // [n, hidden]
-        let own = take.linear(&dropout.of(&hidden)); // [n, classes]
-        let orders = take.one();
-        (0..self.layers).fold(own.clone(), |scores, _| self.mixed(&scores, &own, &reading.mean, orders))
+        let own = reader.linear(&dropout.of(&hidden)); // [n, classes]
+        let orders = reader.one();
+        (0..self.layers).fold(own.clone(), |scores, _| self.mixed(&scores, &own, &prepared.mean, orders))
     }
 }
 
@@ -142,23 +136,6 @@ fn along_edges(solved: &Var, mean: &Sparse, orders: &Var) -> Var {
         sum = sum.add(&weighed(&far, order));
     }
     sum
-}
-
-impl ModelInfo for GloGnn {
-    const NAME: &'static str = "glognn";
-    const SUMMARY: &'static str = "every node described by all others (Li et al. 2022)";
-    const TRANSDUCTIVE: bool = true;
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        settings::search(
-            [32, 64, 128],
-            [
-                ("feature_share", SearchSpace::Uniform(0.0, 1.0)),
-                ("kept", SearchSpace::Uniform(0.0, 0.9)),
-                ("edge_pull", SearchSpace::LogUniform(1e-2, 1e3)),
-            ],
-        )
-    }
 }
 
 #[cfg(test)]

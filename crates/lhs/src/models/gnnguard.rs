@@ -10,11 +10,10 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, Sizes};
 use super::mlp::{layered_parameters, layered_search};
 use super::parts::similarity::Rows;
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
@@ -22,42 +21,40 @@ use crate::graph::{Features, Graph, normalise};
 use crate::linalg::{Mat, Pattern, sddmm};
 use crate::training::{Input, Parameters, Session, TrainingConfig, dropout_before};
 
-/// Settings of GNNGuard.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct GnnGuard {
-    /// Edges of a lower cosine than this are dropped, 0..=1.
-    pub threshold: f32,
-    /// Share of the layer before in the weights of an edge (the paper's β), 0..1.
-    pub memory: f32,
-    /// Width of the hidden layers, 1 or more.
-    pub hidden: usize,
-    /// Number of convolutions, 1 or more.
-    pub layers: usize,
-    /// Share of the hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
+network_settings! {
+    /// Settings of GNNGuard.
+    pub struct GnnGuard {
+        /// Edges of a lower cosine than this are dropped, 0..=1.
+        pub threshold: f32 = 0.1,
+        /// Share of the layer before in the weights of an edge (the paper's β), 0..1.
+        pub memory: f32 = 0.0,
+    }
+    shared {
+        hidden: 16,
+        /// Share of the hidden units dropped while training, 0..1.
+        dropout: 0.5,
+        normalise_features: true,
+        training: TrainingConfig::default(),
+        /// Number of convolutions, 1 or more.
+        layers: 2,
+    }
 }
 
-impl Default for GnnGuard {
-    fn default() -> Self {
-        GnnGuard {
-            threshold: 0.1,
-            memory: 0.0,
-            hidden: 16,
-            layers: 2,
-            dropout: 0.5,
-            normalise_features: true,
-            training: TrainingConfig::default(),
-        }
+impl ModelInfo for GnnGuard {
+    const NAME: &'static str = "gnnguard";
+    const SUMMARY: &'static str =
+        "GCN whose edges count as far as their ends are alike (Zhang and Zitnik 2020)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        let mut search = layered_search([16, 32, 64, 128]);
+        search.push(("threshold", SearchSpace::choice([0.0, 0.05, 0.1, 0.2])));
+        search.push(("memory", SearchSpace::Uniform(0.0, 0.9)));
+        search
     }
 }
 
 /// A graph as the network reads it.
-pub struct Reading {
+pub struct Prepared {
     input: Input,
     /// The edges and a self loop at every node.
     pattern: Arc<Pattern>,
@@ -66,41 +63,34 @@ pub struct Reading {
 }
 
 impl Architecture for GnnGuard {
-    type Reading = Reading;
+    type Prepared = Prepared;
 
     fn check(&self) -> Result<()> {
         settings::share("threshold", self.threshold)?;
-        settings::share_below_one("memory", self.memory)?;
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::at_least_one("layers", self.layers)?;
-        settings::share_below_one("dropout", self.dropout)
-    }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
+        settings::share_below_one("memory", self.memory)
     }
 
     fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
         layered_parameters(sizes.features, self.hidden, sizes.classes, self.layers, seed)
     }
 
-    fn read(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Reading> {
+    fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {
         let pattern = normalise::with_self_loops(&graph.to_undirected()).pattern;
         let rows = Rows::of(features);
         let ends = (0..pattern.rows()).flat_map(|a| pattern.row(a).iter().map(move |&b| (a as u32, b)));
         let cosines = ends.map(|(a, b)| rows.cosine(a, b)).collect();
         let first = defended(&pattern, cosines, self.threshold);
-        Ok(Reading { input: Input::scaled(features, self.normalise_features), pattern, first })
+        Ok(Prepared { input: Input::scaled(features, self.normalise_features), pattern, first })
     }
 
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let mut weights = reading.first.clone();
-        let mut propagation = reading.propagation(&weights);
-        let mut hidden = propagation.matmul(&reading.input.matmul(&parameters[0])).add_row(&parameters[1]);
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let mut weights = prepared.first.clone();
+        let mut propagation = prepared.propagation(&weights);
+        let mut hidden = propagation.matmul(&prepared.input.matmul(&parameters[0])).add_row(&parameters[1]);
         for layer in 1..self.layers {
             hidden = hidden.relu();
-            weights = self.next_weights(&reading.pattern, &weights, hidden.value());
-            propagation = reading.propagation(&weights);
+            weights = self.next_weights(&prepared.pattern, &weights, hidden.value());
+            propagation = prepared.propagation(&weights);
             let (rate, seed) = dropout_before(layer, self.dropout, dropout_seed);
             let (weight, bias) = (&parameters[2 * layer], &parameters[2 * layer + 1]);
             hidden = propagation.matmul(&hidden.dropout(rate, seed).matmul(weight)).add_row(bias);
@@ -109,7 +99,7 @@ impl Architecture for GnnGuard {
     }
 }
 
-impl Reading {
+impl Prepared {
     fn propagation(&self, weights: &[f32]) -> Sparse {
         Sparse::new(Arc::clone(&self.pattern), Var::constant(Mat::column(weights)))
     }
@@ -144,19 +134,6 @@ fn defended(pattern: &Pattern, mut weights: Vec<f32>, threshold: f32) -> Vec<f32
         weights[own] = 1.0 / (left + 1.0);
     }
     weights
-}
-
-impl ModelInfo for GnnGuard {
-    const NAME: &'static str = "gnnguard";
-    const SUMMARY: &'static str =
-        "GCN whose edges count as far as their ends are alike (Zhang and Zitnik 2020)";
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        let mut search = layered_search([16, 32, 64, 128]);
-        search.push(("threshold", SearchSpace::choice([0.0, 0.05, 0.1, 0.2])));
-        search.push(("memory", SearchSpace::Uniform(0.0, 0.9)));
-        search
-    }
 }
 
 #[cfg(test)]

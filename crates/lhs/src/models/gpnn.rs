@@ -16,11 +16,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, ForSome, Sizes};
 use super::parts::lstm::{Cell, State};
-use super::parts::{Make, Take, conv1d, fingerprint, side_by_side};
+use super::parts::{ParamBuilder, ParamReader, conv1d, fingerprint, side_by_side};
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
@@ -31,45 +30,46 @@ use crate::training::{Input, MemoKey, Parameters, Session, TrainingConfig, argma
 /// Added to the score of what may not be pointed at.
 const OUT: f32 = -1e9;
 
-/// Settings of the pointer network.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Gpnn {
-    /// Width of all layers, 1 or more.
-    pub hidden: usize,
-    /// How far away nodes may be, in hops, 1 or more.
-    pub hops: usize,
-    /// How many nodes are read for each node at most, 1 or more.
-    pub length: usize,
-    /// How many of them are ranked, 1 or more.
-    pub selected: usize,
-    /// How many places of the ranked list the convolution sees, an odd number.
-    pub kernel: usize,
-    /// Share of the inputs and hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
+network_settings! {
+    /// Settings of the pointer network.
+    pub struct Gpnn {
+        /// How far away nodes may be, in hops, 1 or more.
+        pub hops: usize = 2,
+        /// How many nodes are read for each node at most, 1 or more.
+        pub length: usize = 16,
+        /// How many of them are ranked, 1 or more.
+        pub selected: usize = 4,
+        /// How many places of the ranked list the convolution sees, an odd number.
+        pub kernel: usize = 3,
+    }
+    shared {
+        /// Width of all layers, 1 or more.
+        hidden: 32,
+        dropout: 0.5,
+        normalise_features: false,
+        training: TrainingConfig { epochs: 2000, ..TrainingConfig::default() },
+    }
 }
 
-impl Default for Gpnn {
-    fn default() -> Self {
-        Gpnn {
-            hidden: 32,
-            hops: 2,
-            length: 16,
-            selected: 4,
-            kernel: 3,
-            dropout: 0.5,
-            normalise_features: false,
-            training: TrainingConfig { epochs: 2000, ..TrainingConfig::default() },
-        }
+impl ModelInfo for Gpnn {
+    const NAME: &'static str = "gpnn";
+    const SUMMARY: &'static str =
+        "pointer network that picks and ranks the nodes that matter to a node (Yang et al. 2022)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search(
+            [16, 32, 64],
+            [
+                ("hops", SearchSpace::choice([1, 2, 3])),
+                ("length", SearchSpace::choice([8, 16, 32])),
+                ("selected", SearchSpace::choice([4, 8])),
+            ],
+        )
     }
 }
 
 /// A graph as the network reads it.
-pub struct Reading {
+pub struct Prepared {
     input: Input,
     propagation: Sparse,
     sequences: Sequences,
@@ -113,97 +113,97 @@ impl Sequences {
 }
 
 impl Architecture for Gpnn {
-    type Reading = Reading;
+    type Prepared = Prepared;
 
     fn check(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
         settings::at_least_one("hops", self.hops)?;
         settings::at_least_one("length", self.length)?;
         settings::at_least_one("selected", self.selected)?;
-        settings::odd("kernel", self.kernel)?;
-        settings::share_below_one("dropout", self.dropout)
-    }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
+        settings::odd("kernel", self.kernel)
     }
 
     fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
         let hidden = self.hidden;
-        let mut make = Make::new(seed);
-        make.linear("own", sizes.features, hidden);
-        make.linear("graph0", sizes.features, hidden);
-        make.linear("graph1", hidden, hidden);
-        Cell::make(&mut make, "encoder", hidden, hidden);
-        Cell::make(&mut make, "decoder", hidden, hidden);
-        make.linear("pointer.read", hidden, hidden);
-        make.weight("pointer.asked", hidden, hidden);
-        make.weight("pointer.score", hidden, 1);
-        make.linear("convolution", self.kernel * hidden, hidden);
-        make.linear("ranks", self.selected * hidden, hidden);
-        make.linear("head", 3 * hidden, sizes.classes);
-        make.done()
+        let mut builder = ParamBuilder::new(seed);
+        builder.linear("own", sizes.features, hidden);
+        builder.linear("graph0", sizes.features, hidden);
+        builder.linear("graph1", hidden, hidden);
+        Cell::build(&mut builder, "encoder", hidden, hidden);
+        Cell::build(&mut builder, "decoder", hidden, hidden);
+        builder.linear("pointer.read", hidden, hidden);
+        builder.weight("pointer.asked", hidden, hidden);
+        builder.weight("pointer.score", hidden, 1);
+        builder.linear("convolution", self.kernel * hidden, hidden);
+        builder.linear("ranks", self.selected * hidden, hidden);
+        builder.linear("head", 3 * hidden, sizes.classes);
+        builder.done()
     }
 
-    fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
+    fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {
         let graph = graph.to_undirected();
         let found: Arc<Vec<Vec<u32>>> = session.shared(
             || MemoKey::new("gpnn").graph(&graph).features(features).setting((self.hops, self.length)),
             |_| Ok(surroundings(&graph, features, self.hops, self.length)),
         )?;
-        Ok(Reading {
+        Ok(Prepared {
             input: Input::scaled(features, self.normalise_features),
             propagation: Sparse::constant(&normalise::symmetric_with_self_loops(&graph)),
             sequences: Sequences::from_far_to_near(&found, self.length),
         })
     }
 
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let everybody = (0..reading.sequences.count() as u32).collect();
-        self.scores_of(&everybody, reading, parameters, dropout_seed)
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let everybody = (0..prepared.sequences.count() as u32).collect();
+        self.scores_of(&everybody, prepared, parameters, dropout_seed)
     }
 
-    fn for_some(&self) -> Option<&dyn ForSome<Reading>> {
+    fn for_some(&self) -> Option<&dyn ForSome<Prepared>> {
         Some(self)
     }
 }
 
-impl ForSome<Reading> for Gpnn {
+impl ForSome<Prepared> for Gpnn {
     fn scores_of(
         &self,
         nodes: &Rc<[u32]>,
-        reading: &Reading,
+        prepared: &Prepared,
         parameters: &[Var],
         dropout_seed: Option<u64>,
     ) -> Var {
-        let mut take = Take::from(parameters);
+        let mut reader = ParamReader::from(parameters);
         let (rate, seed) = dropout_before(0, self.dropout, dropout_seed);
-        let input = reading.input.dropout(rate, seed);
-        let own = take.linear_of(&input).relu(); // [n, hidden]
+        let input = prepared.input.dropout(rate, seed);
+        let own = reader.linear_of(&input).relu(); // [n, hidden]
         let (rate, seed) = dropout_before(1, self.dropout, dropout_seed);
-        let near = convolved(&reading.propagation, &input, &mut take, rate, seed).gather_rows(nodes);
-        let ranked = self.ranked(&reading.sequences.of(nodes), nodes, &own, &mut take);
-        let (weight, bias) = (take.one(), take.one());
+        let near = convolved(&prepared.propagation, &input, &mut reader, rate, seed).gather_rows(nodes);
+        let ranked = self.ranked(&prepared.sequences.of(nodes), nodes, &own, &mut reader);
+        let (weight, bias) = (reader.one(), reader.one());
         let convolve = |window: &Var| window.matmul(weight).add_row(bias).relu();
         let seen: Vec<Var> = conv1d::windows_of_steps(&ranked, self.kernel).iter().map(convolve).collect();
-        let pointed = take.linear(&side_by_side(&seen)).relu();
+        let pointed = reader.linear(&side_by_side(&seen)).relu();
         let (rate, seed) = dropout_before(2, self.dropout, dropout_seed);
-        take.linear(&Var::concat_cols(&[&own.gather_rows(nodes), &near, &pointed]).dropout(rate, seed))
+        reader.linear(&Var::concat_cols(&[&own.gather_rows(nodes), &near, &pointed]).dropout(rate, seed))
     }
 }
 
 /// Two graph convolutions, `[n, hidden]`.
-fn convolved(propagation: &Sparse, input: &Input, take: &mut Take<'_>, rate: f32, seed: u64) -> Var {
-    let first = propagation.matmul(&input.matmul(take.one())).add_row(take.one());
-    let second = first.relu().dropout(rate, seed).matmul(take.one());
-    propagation.matmul(&second).add_row(take.one()).relu()
+fn convolved(propagation: &Sparse, input: &Input, reader: &mut ParamReader<'_>, rate: f32, seed: u64) -> Var {
+    let first = propagation.matmul(&input.matmul(reader.one())).add_row(reader.one());
+    let second = first.relu().dropout(rate, seed).matmul(reader.one());
+    propagation.matmul(&second).add_row(reader.one()).relu()
 }
 
 impl Gpnn {
     /// The ranked lists of some nodes, whose sequences these are: `selected` times `[nodes, hidden]`.
-    fn ranked(&self, sequences: &Sequences, nodes: &Rc<[u32]>, own: &Var, take: &mut Take<'_>) -> Vec<Var> {
-        let (encoder, decoder) = (Cell::take(take), Cell::take(take));
-        let (read_weight, read_bias, asked, score) = (take.one(), take.one(), take.one(), take.one());
+    fn ranked(
+        &self,
+        sequences: &Sequences,
+        nodes: &Rc<[u32]>,
+        own: &Var,
+        reader: &mut ParamReader<'_>,
+    ) -> Vec<Var> {
+        let (encoder, decoder) = (Cell::read(reader), Cell::read(reader));
+        let (read_weight, read_bias, asked, score) = (reader.one(), reader.one(), reader.one(), reader.one());
         let start = State::empty(nodes.len(), self.hidden);
         let (said, mut state) = encoder.along(&encoder.heard(own), &start, &sequences.places);
         let keys = said.reshaped(sequences.places.len(), self.hidden);
@@ -277,23 +277,6 @@ fn surroundings(graph: &Graph, features: &Features, hops: usize, length: usize) 
         found
     };
     (0..graph.num_nodes() as u32).map(&mut around).collect()
-}
-
-impl ModelInfo for Gpnn {
-    const NAME: &'static str = "gpnn";
-    const SUMMARY: &'static str =
-        "pointer network that picks and ranks the nodes that matter to a node (Yang et al. 2022)";
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        settings::search(
-            [16, 32, 64],
-            [
-                ("hops", SearchSpace::choice([1, 2, 3])),
-                ("length", SearchSpace::choice([8, 16, 32])),
-                ("selected", SearchSpace::choice([4, 8])),
-            ],
-        )
-    }
 }
 
 #[cfg(test)]

@@ -5,10 +5,9 @@
 //! Cost per epoch: `O(nnz(X) * hidden + edges * hidden)`.
 //! Departs from the paper: all neighbours instead of a sample, and codes are not scaled to unit length.
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, Sizes};
-use super::parts::{Dropout, Make, Take};
+use super::parts::{Dropout, ParamBuilder, ParamReader};
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
@@ -16,88 +15,15 @@ use crate::graph::{Features, Graph, normalise};
 use crate::linalg::Mat;
 use crate::training::{Input, Parameters, Session, TrainingConfig};
 
-/// Settings of GraphSAGE.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct GraphSage {
-    /// Width of the hidden layers, 1 or more.
-    pub hidden: usize,
-    /// Number of layers, 1 or more.
-    pub layers: usize,
-    /// Share of the inputs and hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
-}
-
-impl Default for GraphSage {
-    fn default() -> Self {
-        GraphSage {
-            hidden: 64,
-            layers: 2,
-            dropout: 0.5,
-            normalise_features: true,
-            training: TrainingConfig::default(),
-        }
-    }
-}
-
-/// A graph as the network reads it.
-pub struct Reading {
-    input: Input,
-    mean: Sparse,
-}
-
-impl Architecture for GraphSage {
-    type Reading = Reading;
-
-    fn check(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::at_least_one("layers", self.layers)?;
-        settings::share_below_one("dropout", self.dropout)
-    }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
-    }
-
-    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
-        let mut make = Make::new(seed);
-        for layer in 0..self.layers {
-            let from = if layer == 0 { sizes.features } else { self.hidden };
-            let to = if layer + 1 == self.layers { sizes.classes } else { self.hidden };
-            make.weight(&format!("layer{layer}.own"), from, to);
-            make.weight(&format!("layer{layer}.neighbours"), from, to);
-            make.free(&format!("layer{layer}.bias"), Mat::zeros(1, to));
-        }
-        make.done()
-    }
-
-    fn read(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Reading> {
-        let mean = normalise::row_stochastic(&graph.to_undirected());
-        let input = Input::scaled(features, self.normalise_features);
-        Ok(Reading { input, mean: Sparse::constant(&mean) })
-    }
-
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let mut take = Take::from(parameters);
-        let mut dropout = Dropout::new(self.dropout, dropout_seed);
-        let mut hidden = reading.layer(&dropout.of_input(&reading.input), &mut take);
-        for _ in 1..self.layers {
-            hidden = reading.layer(&Input::Dense(dropout.of(&hidden.relu())), &mut take);
-        }
-        hidden // [n, classes]
-    }
-}
-
-impl Reading {
-    /// Mapped before it is averaged, which is the same and keeps sparse inputs sparse.
-    fn layer(&self, codes: &Input, take: &mut Take<'_>) -> Var {
-        let own = codes.matmul(take.one());
-        let neighbours = self.mean.matmul(&codes.matmul(take.one()));
-        own.add(&neighbours).add_row(take.one())
+network_settings! {
+    /// Settings of GraphSAGE.
+    pub struct GraphSage {}
+    shared {
+        hidden: 64,
+        dropout: 0.5,
+        normalise_features: true,
+        training: TrainingConfig::default(),
+        layers: 2,
     }
 }
 
@@ -111,6 +37,53 @@ impl ModelInfo for GraphSage {
     }
 }
 
+/// A graph as the network reads it.
+pub struct Prepared {
+    input: Input,
+    mean: Sparse,
+}
+
+impl Architecture for GraphSage {
+    type Prepared = Prepared;
+
+    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
+        let mut builder = ParamBuilder::new(seed);
+        for layer in 0..self.layers {
+            let from = if layer == 0 { sizes.features } else { self.hidden };
+            let to = if layer + 1 == self.layers { sizes.classes } else { self.hidden };
+            builder.weight(&format!("layer{layer}.own"), from, to);
+            builder.weight(&format!("layer{layer}.neighbours"), from, to);
+            builder.free(&format!("layer{layer}.bias"), Mat::zeros(1, to));
+        }
+        builder.done()
+    }
+
+    fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {
+        let mean = normalise::row_stochastic(&graph.to_undirected());
+        let input = Input::scaled(features, self.normalise_features);
+        Ok(Prepared { input, mean: Sparse::constant(&mean) })
+    }
+
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let mut reader = ParamReader::from(parameters);
+        let mut dropout = Dropout::new(self.dropout, dropout_seed);
+        let mut hidden = prepared.layer(&dropout.of_input(&prepared.input), &mut reader);
+        for _ in 1..self.layers {
+            hidden = prepared.layer(&Input::Dense(dropout.of(&hidden.relu())), &mut reader);
+        }
+        hidden // [n, classes]
+    }
+}
+
+impl Prepared {
+    /// Mapped before it is averaged, which is the same and keeps sparse inputs sparse.
+    fn layer(&self, codes: &Input, reader: &mut ParamReader<'_>) -> Var {
+        let own = codes.matmul(reader.one());
+        let neighbours = self.mean.matmul(&codes.matmul(reader.one()));
+        own.add(&neighbours).add_row(reader.one())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,9 +93,9 @@ mod tests {
         let (graph, _) = Graph::from_edges(4, &[(0, 1), (0, 2)]).unwrap();
         let features = Features::Dense(Mat::column(&[1.0, 2.0, 6.0, 5.0]));
         let config = GraphSage { normalise_features: false, ..GraphSage::default() };
-        let reading = config.read(&graph, &features, &mut Session::default()).unwrap();
+        let prepared = config.prepare(&graph, &features, &mut Session::default()).unwrap();
         let parameters = [1.0, 10.0, 100.0].map(|weight| Var::constant(Mat::full(1, 1, weight)));
-        let found = reading.layer(&reading.input, &mut Take::from(&parameters));
+        let found = prepared.layer(&prepared.input, &mut ParamReader::from(&parameters));
         assert_eq!(found.value().as_slice(), [141.0, 112.0, 116.0, 105.0]);
     }
 }

@@ -9,106 +9,29 @@
 //! Departs from the paper: dropout falls on a node's own code, once for each place, before it travels and not
 //! after.
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, Sizes};
-use super::parts::{Dropout, Make, Take, hops};
+use super::parts::{Dropout, ParamBuilder, ParamReader, hops};
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::training::{Input, MemoKey, Parameters, Session, TrainingConfig};
 
-/// Settings of H2GCN.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct H2Gcn {
-    /// Width of a node's own code, 1 or more.
-    pub hidden: usize,
-    /// Rounds over the neighbourhoods (the paper's K), 0..=4: each doubles the places that a code travels to.
-    pub rounds: usize,
-    /// Share of the hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
-}
-
-impl Default for H2Gcn {
-    fn default() -> Self {
-        H2Gcn {
-            hidden: 64,
-            rounds: 2,
-            dropout: 0.5,
-            normalise_features: true,
-            training: TrainingConfig { epochs: 2000, patience: 200, ..TrainingConfig::default() },
-        }
+network_settings! {
+    /// Settings of H2GCN.
+    pub struct H2Gcn {
+        /// Rounds over the neighbourhoods (the paper's K), 0..=4: each doubles the places that a code travels to.
+        pub rounds: usize = 2,
     }
-}
-
-/// A graph as the network reads it.
-pub struct Reading {
-    input: Input,
-    /// Over one step and over exactly two.
-    steps: [Sparse; 2],
-}
-
-impl Architecture for H2Gcn {
-    type Reading = Reading;
-
-    fn check(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::at_most("rounds", self.rounds, 4)?;
-        settings::share_below_one("dropout", self.dropout)
+    shared {
+        /// Width of a node's own code, 1 or more.
+        hidden: 64,
+        /// Share of the hidden units dropped while training, 0..1.
+        dropout: 0.5,
+        normalise_features: true,
+        training: TrainingConfig { epochs: 2000, patience: 200, ..TrainingConfig::default() },
     }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
-    }
-
-    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
-        let places = (1 << (self.rounds + 1)) - 1;
-        let mut make = Make::new(seed);
-        make.linear("code", sizes.features, self.hidden);
-        make.linear("head", places * self.hidden, sizes.classes);
-        make.done()
-    }
-
-    fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
-        let graph = graph.to_undirected();
-        let two = session.shared(
-            || MemoKey::new("exactly two steps, symmetrically scaled").graph(&graph),
-            |_| hops::exactly_two(&graph).map(normalise::symmetrically_scaled),
-        )?;
-        Ok(Reading {
-            input: Input::scaled(features, self.normalise_features),
-            steps: [Sparse::constant(&normalise::symmetric(&graph)), Sparse::constant(&two)],
-        })
-    }
-
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let mut take = Take::from(parameters);
-        let code = take.linear_of(&reading.input).relu(); // [n, hidden]
-        let (head, bias) = (take.one(), take.one());
-        let mut dropout = Dropout::new(self.dropout, dropout_seed);
-        let mut first = 0;
-        let mut next_place = || {
-            let weight = head.slice_rows(first, self.hidden);
-            first += self.hidden;
-            dropout.of(&code).matmul(&weight) // [n, classes]
-        };
-        gathered(&reading.steps, self.rounds, &mut next_place).add_row(bias)
-    }
-}
-
-/// What arrives at a place: the codes times its weights, and what arrives one round farther on over either step.
-fn gathered(steps: &[Sparse; 2], rounds: usize, next_place: &mut impl FnMut() -> Var) -> Var {
-    let here = next_place();
-    if rounds == 0 {
-        return here;
-    }
-    steps.iter().fold(here, |sum, step| sum.add(&step.matmul(&gathered(steps, rounds - 1, next_place))))
 }
 
 impl ModelInfo for H2Gcn {
@@ -125,17 +48,75 @@ impl ModelInfo for H2Gcn {
     }
 }
 
+/// A graph as the network reads it.
+pub struct Prepared {
+    input: Input,
+    /// Over one step and over exactly two.
+    steps: [Sparse; 2],
+}
+
+impl Architecture for H2Gcn {
+    type Prepared = Prepared;
+
+    fn check(&self) -> Result<()> {
+        settings::at_most("rounds", self.rounds, 4)
+    }
+
+    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
+        let places = (1 << (self.rounds + 1)) - 1;
+        let mut builder = ParamBuilder::new(seed);
+        builder.linear("code", sizes.features, self.hidden);
+        builder.linear("head", places * self.hidden, sizes.classes);
+        builder.done()
+    }
+
+    fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {
+        let graph = graph.to_undirected();
+        let two = session.shared(
+            || MemoKey::new("exactly two steps, symmetrically scaled").graph(&graph),
+            |_| hops::exactly_two(&graph).map(normalise::symmetrically_scaled),
+        )?;
+        Ok(Prepared {
+            input: Input::scaled(features, self.normalise_features),
+            steps: [Sparse::constant(&normalise::symmetric(&graph)), Sparse::constant(&two)],
+        })
+    }
+
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let mut reader = ParamReader::from(parameters);
+        let code = reader.linear_of(&prepared.input).relu(); // [n, hidden]
+        let (head, bias) = (reader.one(), reader.one());
+        let mut dropout = Dropout::new(self.dropout, dropout_seed);
+        let mut first = 0;
+        let mut next_place = || {
+            let weight = head.slice_rows(first, self.hidden);
+            first += self.hidden;
+            dropout.of(&code).matmul(&weight) // [n, classes]
+        };
+        gathered(&prepared.steps, self.rounds, &mut next_place).add_row(bias)
+    }
+}
+
+/// What arrives at a place: the codes times its weights, and what arrives one round farther on over either step.
+fn gathered(steps: &[Sparse; 2], rounds: usize, next_place: &mut impl FnMut() -> Var) -> Var {
+    let here = next_place();
+    if rounds == 0 {
+        return here;
+    }
+    steps.iter().fold(here, |sum, step| sum.add(&step.matmul(&gathered(steps, rounds - 1, next_place))))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::linalg::Mat;
 
     /// The definition: every round written out, all side by side, then the linear layer.
-    fn by_definition(reading: &Reading, code: &Var, rounds: usize, weight: &Var) -> Var {
+    fn by_definition(prepared: &Prepared, code: &Var, rounds: usize, weight: &Var) -> Var {
         let mut all = vec![code.clone()];
         let mut last = code.clone();
         for _ in 0..rounds {
-            let [one, two] = &reading.steps;
+            let [one, two] = &prepared.steps;
             last = Var::concat_cols(&[&one.matmul(&last), &two.matmul(&last)]);
             all.push(last.clone());
         }
@@ -146,7 +127,7 @@ mod tests {
     fn codes_that_travel_as_scores_arrive_where_the_definition_puts_them() {
         let edges = [(0, 1), (1, 2), (2, 3), (3, 4), (1, 5), (5, 6)];
         let (graph, _) = Graph::from_edges(7, &edges).unwrap();
-        let reading = H2Gcn::default().read(&graph, &Features::none(7), &mut Session::default()).unwrap();
+        let prepared = H2Gcn::default().prepare(&graph, &Features::none(7), &mut Session::default()).unwrap();
         let (hidden, classes) = (3, 2);
         let code = Var::constant(Mat::from_fn(7, hidden, |r, c| ((r * 3 + c) as f32).sin()));
         let weight =
@@ -160,11 +141,11 @@ mod tests {
             .reduce(|above, below| above.stack_rows(&below))
             .unwrap();
         let mut place = 0;
-        let found = gathered(&reading.steps, 2, &mut || {
+        let found = gathered(&prepared.steps, 2, &mut || {
             place += 1;
             code.matmul(&Var::constant(weight(place - 1)))
         });
-        let expected = by_definition(&reading, &code, 2, &stacked);
+        let expected = by_definition(&prepared, &code, 2, &stacked);
         for (found, expected) in found.value().as_slice().iter().zip(expected.value().as_slice()) {
             assert!((found - expected).abs() < 1e-5, "{found} instead of {expected}");
         }

@@ -3,8 +3,8 @@
 //! `softmax(relu(X W₁ + b₁) W₂ + b₂)`; the textbook baseline that no attack on the edges can touch.
 //! Cost per epoch: `O(nnz(X) * hidden)`.
 
-use serde::{Deserialize, Serialize};
-
+use super::architecture::NetworkSettings;
+use super::settings::network_settings;
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, Widths, settings};
 use crate::autograd::Var;
 use crate::error::Result;
@@ -16,31 +16,25 @@ use crate::training::{
     train,
 };
 
-/// Settings of the perceptron.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Mlp {
-    /// Width of the hidden layers, 1 or more.
-    pub hidden: usize,
-    /// Number of layers, 1 (a linear model) or more.
-    pub layers: usize,
-    /// Share of the inputs and hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
+network_settings! {
+    /// Settings of the perceptron.
+    pub struct Mlp {}
+    shared {
+        hidden: 64,
+        dropout: 0.5,
+        normalise_features: false,
+        training: TrainingConfig::default(),
+        /// Number of layers, 1 (a linear model) or more.
+        layers: 2,
+    }
 }
 
-impl Default for Mlp {
-    fn default() -> Self {
-        Mlp {
-            hidden: 64,
-            layers: 2,
-            dropout: 0.5,
-            normalise_features: false,
-            training: TrainingConfig::default(),
-        }
+impl ModelInfo for Mlp {
+    const NAME: &'static str = "mlp";
+    const SUMMARY: &'static str = "multi-layer perceptron on the features alone; edges are ignored";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        layered_search([64, 128, 256])
     }
 }
 
@@ -89,10 +83,7 @@ impl Model for Mlp {
     type Fitted = FittedMlp;
 
     fn validate(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::at_least_one("layers", self.layers)?;
-        settings::share_below_one("dropout", self.dropout)?;
-        self.training.validate("training")
+        self.shared().check()
     }
 
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedMlp> {
@@ -155,14 +146,5 @@ impl Network for Perceptron<'_> {
             hidden = hidden.relu().dropout(rate, seed).matmul(weight).add_row(bias);
         }
         hidden // [n, classes]
-    }
-}
-
-impl ModelInfo for Mlp {
-    const NAME: &'static str = "mlp";
-    const SUMMARY: &'static str = "multi-layer perceptron on the features alone; edges are ignored";
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        layered_search([64, 128, 256])
     }
 }

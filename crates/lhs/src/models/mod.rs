@@ -1,4 +1,5 @@
-//! Node classifiers, one file each, all of the same shape: settings, fitted model, `fit`, `predict`, tests.
+//! Node classifiers, one file or folder each, all in the same order: what it does (equation, shapes, source, cost,
+//! departures), settings, name and search, then what it learns and how it predicts, tests.
 //!
 //! A [`Model`] is a plain struct of settings with defaults; `fit` learns from a [`Task`], which holds training and
 //! validation labels only, and returns a separate fitted type. `predict` takes the graph explicitly, so
@@ -45,6 +46,7 @@ pub use any::AnyModel;
 pub use registry::{ModelKind, Registry, SearchSpace, kind, kinds, load};
 use saved::Widths;
 pub use saved::{FittedModel, Save, SavedModel};
+pub use settings::renamed;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

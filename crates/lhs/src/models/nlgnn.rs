@@ -13,132 +13,37 @@ use serde::{Deserialize, Serialize};
 
 use super::architecture::{Architecture, Sizes};
 use super::parts::order::Order;
-use super::parts::{Make, Take, conv1d};
+use super::parts::{ParamBuilder, ParamReader, conv1d};
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::training::{Auto, Input, Parameters, Session, TrainingConfig, dropout_before};
 
-/// Settings of the non-local network.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Nlgnn {
-    /// What gives the local embedding: `mlp`, which reads no edges, or `gcn`.
-    pub backbone: Backbone,
-    /// Width of the hidden layer of the backbone, 1 or more.
-    pub hidden: usize,
-    /// How many nodes of the sorted sequence a convolution sees, an odd number.
-    pub kernel: usize,
-    /// Share of the inputs (`mlp` only) and hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Share of the units between the two convolutions dropped while training, 0..1.
-    pub sequence_dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
-}
-
-/// What gives the local embedding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Backbone {
-    /// A perceptron of two layers.
-    Mlp,
-    /// Two graph convolutions.
-    Gcn,
-}
-
-impl Default for Nlgnn {
-    fn default() -> Self {
-        Nlgnn {
-            backbone: Backbone::Mlp,
-            hidden: 48,
-            kernel: 5,
-            dropout: 0.5,
-            sequence_dropout: 0.0,
-            normalise_features: true,
-            training: TrainingConfig {
-                epochs: 3000,
-                patience: 1000,
-                learning_rate: 0.05,
-                weight_decay: Auto::Given(5e-4),
-                ..TrainingConfig::default()
-            },
-        }
+network_settings! {
+    /// Settings of the non-local network.
+    pub struct Nlgnn {
+        /// What gives the local embedding: `mlp`, which reads no edges, or `gcn`.
+        pub backbone: Backbone = Backbone::Mlp,
+        /// How many nodes of the sorted sequence a convolution sees, an odd number.
+        pub kernel: usize = 5,
+        /// Share of the units between the two convolutions dropped while training, 0..1.
+        pub sequence_dropout: f32 = 0.0,
     }
-}
-
-/// A graph as the network reads it.
-pub struct Reading {
-    input: Input,
-    /// Of the graph convolutions; the perceptron has none.
-    propagation: Option<Sparse>,
-}
-
-impl Architecture for Nlgnn {
-    type Reading = Reading;
-
-    fn check(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::odd("kernel", self.kernel)?;
-        settings::share_below_one("dropout", self.dropout)?;
-        settings::share_below_one("sequence_dropout", self.sequence_dropout)
-    }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
-    }
-
-    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
-        let classes = sizes.classes;
-        let mut make = Make::new(seed);
-        make.linear("local0", sizes.features, self.hidden);
-        make.linear("local1", self.hidden, classes);
-        make.linear("score", classes, 1);
-        make.linear("sequence0", self.kernel * classes, classes);
-        make.linear("sequence1", self.kernel * classes, classes);
-        make.linear("head", 2 * classes, classes);
-        make.done()
-    }
-
-    fn read(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Reading> {
-        let propagation = (self.backbone == Backbone::Gcn)
-            .then(|| Sparse::constant(&normalise::symmetric_with_self_loops(&graph.to_undirected())));
-        Ok(Reading { input: Input::scaled(features, self.normalise_features), propagation })
-    }
-
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let mut take = Take::from(parameters);
-        let local = self.local(reading, &mut take, dropout_seed); // [n, classes]
-        let score = take.linear(&local); // [n, 1]
-        let order = Order::by(score.value(), local.value());
-        let sequence = order.sorted(&local.mul_col(&score));
-        let (rate, seed) = dropout_before(2, self.sequence_dropout, dropout_seed);
-        let convolved = take.linear(&conv1d::windows(&sequence, self.kernel)).relu().dropout(rate, seed);
-        let convolved = take.linear(&conv1d::windows(&convolved, self.kernel));
-        take.linear(&Var::concat_cols(&[&local, &order.unsorted(&convolved)]))
-    }
-}
-
-impl Nlgnn {
-    /// The embedding by the backbone, `[n, classes]`.
-    fn local(&self, reading: &Reading, take: &mut Take<'_>, dropout_seed: Option<u64>) -> Var {
-        let (rate, seed) = dropout_before(1, self.dropout, dropout_seed);
-        match &reading.propagation {
-            None => {
-                let (input_rate, input_seed) = dropout_before(0, self.dropout, dropout_seed);
-                let input = reading.input.dropout(input_rate, input_seed);
-                let hidden = take.linear_of(&input).relu().dropout(rate, seed);
-                take.linear(&hidden)
-            }
-            Some(propagation) => {
-                let mean = propagation.matmul(&reading.input.matmul(take.one()));
-                let hidden = mean.add_row(take.one()).relu().dropout(rate, seed);
-                propagation.matmul(&hidden.matmul(take.one())).add_row(take.one())
-            }
-        }
+    shared {
+        /// Width of the hidden layer of the backbone, 1 or more.
+        hidden: 48,
+        /// Share of the inputs (`mlp` only) and hidden units dropped while training, 0..1.
+        dropout: 0.5,
+        normalise_features: true,
+        training: TrainingConfig {
+            epochs: 3000,
+            patience: 1000,
+            learning_rate: 0.05,
+            weight_decay: Auto::Given(5e-4),
+            ..TrainingConfig::default()
+        },
     }
 }
 
@@ -168,6 +73,82 @@ impl ModelInfo for Nlgnn {
     }
 }
 
+/// What gives the local embedding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backbone {
+    /// A perceptron of two layers.
+    Mlp,
+    /// Two graph convolutions.
+    Gcn,
+}
+
+/// A graph as the network reads it.
+pub struct Prepared {
+    input: Input,
+    /// Of the graph convolutions; the perceptron has none.
+    propagation: Option<Sparse>,
+}
+
+impl Architecture for Nlgnn {
+    type Prepared = Prepared;
+
+    fn check(&self) -> Result<()> {
+        settings::odd("kernel", self.kernel)?;
+        settings::share_below_one("sequence_dropout", self.sequence_dropout)
+    }
+
+    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
+        let classes = sizes.classes;
+        let mut builder = ParamBuilder::new(seed);
+        builder.linear("local0", sizes.features, self.hidden);
+        builder.linear("local1", self.hidden, classes);
+        builder.linear("score", classes, 1);
+        builder.linear("sequence0", self.kernel * classes, classes);
+        builder.linear("sequence1", self.kernel * classes, classes);
+        builder.linear("head", 2 * classes, classes);
+        builder.done()
+    }
+
+    fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {
+        let propagation = (self.backbone == Backbone::Gcn)
+            .then(|| Sparse::constant(&normalise::symmetric_with_self_loops(&graph.to_undirected())));
+        Ok(Prepared { input: Input::scaled(features, self.normalise_features), propagation })
+    }
+
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let mut reader = ParamReader::from(parameters);
+        let local = self.local(prepared, &mut reader, dropout_seed); // [n, classes]
+        let score = reader.linear(&local); // [n, 1]
+        let order = Order::by(score.value(), local.value());
+        let sequence = order.sorted(&local.mul_col(&score));
+        let (rate, seed) = dropout_before(2, self.sequence_dropout, dropout_seed);
+        let convolved = reader.linear(&conv1d::windows(&sequence, self.kernel)).relu().dropout(rate, seed);
+        let convolved = reader.linear(&conv1d::windows(&convolved, self.kernel));
+        reader.linear(&Var::concat_cols(&[&local, &order.unsorted(&convolved)]))
+    }
+}
+
+impl Nlgnn {
+    /// The embedding by the backbone, `[n, classes]`.
+    fn local(&self, prepared: &Prepared, reader: &mut ParamReader<'_>, dropout_seed: Option<u64>) -> Var {
+        let (rate, seed) = dropout_before(1, self.dropout, dropout_seed);
+        match &prepared.propagation {
+            None => {
+                let (input_rate, input_seed) = dropout_before(0, self.dropout, dropout_seed);
+                let input = prepared.input.dropout(input_rate, input_seed);
+                let hidden = reader.linear_of(&input).relu().dropout(rate, seed);
+                reader.linear(&hidden)
+            }
+            Some(propagation) => {
+                let mean = propagation.matmul(&prepared.input.matmul(reader.one()));
+                let hidden = mean.add_row(reader.one()).relu().dropout(rate, seed);
+                propagation.matmul(&hidden.matmul(reader.one())).add_row(reader.one())
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,8 +160,8 @@ mod tests {
         let features = Features::Dense(Mat::column(&features));
         let graph = Graph::from_edges(3, &[(0, 1)]).unwrap().0;
         let parameters = config.parameters(Sizes { features: 1, classes: 6, nodes: 3 }, 4).constants();
-        let reading = config.read(&graph, &features, &mut Session::default()).unwrap();
-        config.scores(&reading, &parameters, None).value().clone()
+        let prepared = config.prepare(&graph, &features, &mut Session::default()).unwrap();
+        config.scores(&prepared, &parameters, None).value().clone()
     }
 
     #[test]

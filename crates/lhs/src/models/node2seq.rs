@@ -16,11 +16,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, ForSome, Sizes};
 use super::parts::order::by_entries;
-use super::parts::{Make, Take, knn, some_rows};
+use super::parts::{ParamBuilder, ParamReader, knn, row_subset};
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var, sampled_product};
 use crate::error::Result;
@@ -28,45 +27,45 @@ use crate::graph::{Features, Graph, normalise};
 use crate::linalg::{Mat, Pattern, SparseMat};
 use crate::training::{Auto, Input, MemoKey, Parameters, Session, TrainingConfig, dropout_before};
 
-/// Settings of Node2Seq.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Node2Seq {
-    /// Width of the hidden layers, 1 or more.
-    pub hidden: usize,
-    /// Number of layers that read sequences, 1 or more.
-    pub layers: usize,
-    /// How many neighbours a sequence holds at most, 1 or more.
-    pub length: usize,
-    /// How many positions of a sequence the convolution sees, an odd number.
-    pub kernel: usize,
-    /// Among how many of the most alike nodes distant ones are looked for, 0 (none) or more.
-    pub distant: usize,
-    /// Share of the inputs and hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
+network_settings! {
+    /// Settings of Node2Seq.
+    pub struct Node2Seq {
+        /// How many neighbours a sequence holds at most, 1 or more.
+        pub length: usize = 16,
+        /// How many positions of a sequence the convolution sees, an odd number.
+        pub kernel: usize = 3,
+        /// Among how many of the most alike nodes distant ones are looked for, 0 (none) or more.
+        pub distant: usize = 5,
+    }
+    shared {
+        hidden: 32,
+        dropout: 0.2,
+        normalise_features: true,
+        training: TrainingConfig { weight_decay: Auto::Given(1e-5), ..TrainingConfig::default() },
+        /// Number of layers that read sequences, 1 or more.
+        layers: 2,
+    }
 }
 
-impl Default for Node2Seq {
-    fn default() -> Self {
-        Node2Seq {
-            hidden: 32,
-            layers: 2,
-            length: 16,
-            kernel: 3,
-            distant: 5,
-            dropout: 0.2,
-            normalise_features: true,
-            training: TrainingConfig { weight_decay: Auto::Given(1e-5), ..TrainingConfig::default() },
-        }
+impl ModelInfo for Node2Seq {
+    const NAME: &'static str = "node2seq";
+    const SUMMARY: &'static str =
+        "neighbours sorted by attention and convolved as a sequence (Yuan and Ji 2021)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search(
+            [16, 32, 64],
+            [
+                ("layers", SearchSpace::choice([1, 2])),
+                ("length", SearchSpace::choice([8, 16, 32])),
+                ("distant", SearchSpace::choice([0, 5, 10])),
+            ],
+        )
     }
 }
 
 /// A graph as the network reads it.
-pub struct Reading {
+pub struct Prepared {
     input: Input,
     /// Every node and its neighbours.
     local: Arc<Pattern>,
@@ -75,95 +74,88 @@ pub struct Reading {
 }
 
 impl Architecture for Node2Seq {
-    type Reading = Reading;
+    type Prepared = Prepared;
 
     fn check(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::at_least_one("layers", self.layers)?;
         settings::at_least_one("length", self.length)?;
-        settings::odd("kernel", self.kernel)?;
-        settings::share_below_one("dropout", self.dropout)
-    }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
+        settings::odd("kernel", self.kernel)
     }
 
     fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
         let hidden = self.hidden;
-        let mut make = Make::new(seed);
-        make.linear("input", sizes.features, hidden);
+        let mut builder = ParamBuilder::new(seed);
+        builder.linear("input", sizes.features, hidden);
         for layer in 0..self.layers {
-            make.linear(&format!("layer{layer}.query"), hidden, hidden);
-            make.linear(&format!("layer{layer}.key"), hidden, hidden);
-            make.linear(&format!("layer{layer}.convolution"), self.kernel * hidden, hidden);
-            make.linear(&format!("layer{layer}.positions"), (self.length + 1) * hidden, hidden);
+            builder.linear(&format!("layer{layer}.query"), hidden, hidden);
+            builder.linear(&format!("layer{layer}.key"), hidden, hidden);
+            builder.linear(&format!("layer{layer}.convolution"), self.kernel * hidden, hidden);
+            builder.linear(&format!("layer{layer}.positions"), (self.length + 1) * hidden, hidden);
         }
-        make.linear("head", hidden, sizes.classes);
-        make.done()
+        builder.linear("head", hidden, sizes.classes);
+        builder.done()
     }
 
-    fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
+    fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {
         let graph = graph.to_undirected();
         let distant = session.shared(
             || MemoKey::new("node2seq").graph(&graph).features(features).setting(self.distant),
             |_| Ok(distant(&graph, features, self.distant)),
         )?;
-        Ok(Reading {
+        Ok(Prepared {
             input: Input::scaled(features, self.normalise_features),
             local: normalise::with_self_loops(&graph).pattern,
             distant,
         })
     }
 
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let everybody = (0..reading.local.rows() as u32).collect();
-        self.scores_of(&everybody, reading, parameters, dropout_seed)
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let everybody = (0..prepared.local.rows() as u32).collect();
+        self.scores_of(&everybody, prepared, parameters, dropout_seed)
     }
 
-    fn for_some(&self) -> Option<&dyn ForSome<Reading>> {
+    fn for_some(&self) -> Option<&dyn ForSome<Prepared>> {
         Some(self)
     }
 }
 
-impl ForSome<Reading> for Node2Seq {
+impl ForSome<Prepared> for Node2Seq {
     fn scores_of(
         &self,
         nodes: &Rc<[u32]>,
-        reading: &Reading,
+        prepared: &Prepared,
         parameters: &[Var],
         dropout_seed: Option<u64>,
     ) -> Var {
-        let mut take = Take::from(parameters);
+        let mut reader = ParamReader::from(parameters);
         let (rate, seed) = dropout_before(0, self.dropout, dropout_seed);
-        let mut hidden = take.linear_of(&reading.input.dropout(rate, seed)).relu(); // [n, hidden]
+        let mut hidden = reader.linear_of(&prepared.input.dropout(rate, seed)).relu(); // [n, hidden]
         let everybody: Rc<[u32]> = (0..hidden.rows() as u32).collect();
         for layer in 1..=self.layers {
             let (rate, seed) = dropout_before(layer, self.dropout, dropout_seed);
             // What others say in the last layer is not heard by anybody.
             let nodes = if layer == self.layers { nodes } else { &everybody };
-            hidden = self.layer(reading, nodes, &hidden.dropout(rate, seed), &mut take).relu();
+            hidden = self.layer(prepared, nodes, &hidden.dropout(rate, seed), &mut reader).relu();
         }
         let (rate, seed) = dropout_before(self.layers + 1, self.dropout, dropout_seed);
-        take.linear(&hidden.dropout(rate, seed))
+        reader.linear(&hidden.dropout(rate, seed))
     }
 }
 
 impl Node2Seq {
     /// Neighbours in sequence and distant nodes of some nodes, `[n, hidden] -> [nodes, hidden]`.
-    fn layer(&self, reading: &Reading, nodes: &Rc<[u32]>, x: &Var, take: &mut Take<'_>) -> Var {
-        let (query, key) = (take.linear(x), take.linear(x));
+    fn layer(&self, prepared: &Prepared, nodes: &Rc<[u32]>, x: &Var, reader: &mut ParamReader<'_>) -> Var {
+        let (query, key) = (reader.linear(x), reader.linear(x));
         let query = query.gather_rows(nodes).scale(1.0 / (self.hidden as f32).sqrt());
-        let (local, _) = some_rows(&reading.local, nodes);
+        let (local, _) = row_subset(&prepared.local, nodes);
         let rating = sampled_product(&local, &query, &key); // [nnz, 1]
         let seen =
-            Ranked::by(&rating, &local, x, self.length).convolved(&rating, x, self.kernel, take).relu();
+            Ranked::by(&rating, &local, x, self.length).convolved(&rating, x, self.kernel, reader).relu();
         let seen = seen.reshaped(nodes.len(), self.length * self.hidden);
-        let (distant, entries) = some_rows(&reading.distant.pattern, nodes);
+        let (distant, entries) = row_subset(&prepared.distant.pattern, nodes);
         let gates = sampled_product(&distant, &query, &key).sigmoid();
-        let shares: Vec<f32> = entries.iter().map(|&entry| reading.distant.values[entry as usize]).collect();
+        let shares: Vec<f32> = entries.iter().map(|&entry| prepared.distant.values[entry as usize]).collect();
         let far = Sparse::new(distant, gates.mul(&Var::constant(Mat::column(&shares)))).matmul(x);
-        let (weight, bias) = (take.one(), take.one());
+        let (weight, bias) = (reader.one(), reader.one());
         let near = seen.matmul(&weight.slice_rows(0, seen.cols()));
         near.add(&far.matmul(&weight.slice_rows(seen.cols(), far.cols()))).add_row(bias)
     }
@@ -196,8 +188,8 @@ impl<'a> Ranked<'a> {
     ///
     /// A node adds the same to every sequence that it is at the same offset in, but for the weight. So each is mapped once
     /// for each offset, and the sequences are only sums of what was mapped.
-    fn convolved(&self, rating: &Var, x: &Var, kernel: usize, take: &mut Take<'_>) -> Var {
-        let (weight, bias) = (take.one(), take.one());
+    fn convolved(&self, rating: &Var, x: &Var, kernel: usize, reader: &mut ParamReader<'_>) -> Var {
+        let (weight, bias) = (reader.one(), reader.one());
         let mapped = (0..kernel).map(|offset| x.matmul(&weight.slice_rows(offset * x.cols(), x.cols())));
         let mapped = mapped.reduce(|above, below| above.stack_rows(&below)).expect("a kernel is 1 or wider");
         let (windows, entries) = self.windows(kernel);
@@ -259,23 +251,6 @@ fn distant(graph: &Graph, features: &Features, count: usize) -> SparseMat {
     SparseMat::from_triplets(graph.num_nodes(), graph.num_nodes(), entries.collect())
 }
 
-impl ModelInfo for Node2Seq {
-    const NAME: &'static str = "node2seq";
-    const SUMMARY: &'static str =
-        "neighbours sorted by attention and convolved as a sequence (Yuan and Ji 2021)";
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        settings::search(
-            [16, 32, 64],
-            [
-                ("layers", SearchSpace::choice([1, 2])),
-                ("length", SearchSpace::choice([8, 16, 32])),
-                ("distant", SearchSpace::choice([0, 5, 10])),
-            ],
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -288,7 +263,7 @@ mod tests {
         // One before counts 100 times, the place itself once, one after not at all; 1 more everywhere.
         let parameters = [Mat::column(&[100.0, 1.0, 0.0]), Mat::full(1, 1, 1.0)].map(Var::constant);
         let sequences = Ranked::by(&rating, &pattern, &x, 2);
-        let found = sequences.convolved(&rating, &x, 3, &mut Take::from(&parameters));
+        let found = sequences.convolved(&rating, &x, 3, &mut ParamReader::from(&parameters));
         // 20, 5; 20, nothing; 30, nothing.
         let expected = [21.0, 2006.0, 21.0, 2001.0, 31.0, 3001.0];
         for (found, expected) in found.value().as_slice().iter().zip(expected) {
@@ -301,10 +276,10 @@ mod tests {
         let graph = Graph::from_edges(5, &[(0, 1), (1, 2), (2, 3), (0, 3)]).unwrap().0;
         let features = Features::Dense(Mat::from_fn(5, 3, |row, col| ((row * 3 + col) as f32).sin()));
         let config = Node2Seq { hidden: 4, length: 2, distant: 1, ..Node2Seq::default() };
-        let reading = config.read(&graph, &features, &mut Session::default()).unwrap();
+        let prepared = config.prepare(&graph, &features, &mut Session::default()).unwrap();
         let parameters = config.parameters(Sizes { features: 3, classes: 2, nodes: 5 }, 1).constants();
-        let all = config.scores(&reading, &parameters, None);
-        let some = config.scores_of(&[3, 1].into(), &reading, &parameters, None);
+        let all = config.scores(&prepared, &parameters, None);
+        let some = config.scores_of(&[3, 1].into(), &prepared, &parameters, None);
         for (place, node) in [3, 1].into_iter().enumerate() {
             for (a, b) in some.value().row(place).iter().zip(all.value().row(node)) {
                 assert!((a - b).abs() < 1e-5, "{a} {b}");

@@ -8,10 +8,9 @@
 //! Departs from the paper: predictions use the mean, so that they do not depend on chance; weight decay pulls on the
 //! weights of both layers and not of the first alone.
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, Sizes};
-use super::parts::{Make, Take, noise};
+use super::parts::{ParamBuilder, ParamReader, noise};
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
@@ -23,149 +22,22 @@ use crate::training::{Input, Parameters, Session, TrainingConfig, dropout_before
 /// Keeps logarithm and root of a variance finite.
 const TINY: f32 = 1e-8;
 
-/// Settings of RGCN.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Rgcn {
-    /// Width of the hidden layers, 1 or more.
-    pub hidden: usize,
-    /// Number of convolutions, 1 or more.
-    pub layers: usize,
-    /// How fast attention falls with the variance (the paper's γ), 0 or above.
-    pub variance_attention: f32,
-    /// Weight of the divergence from a standard normal distribution (the paper's β₁), 0 or above.
-    pub divergence_weight: f32,
-    /// Share of the inputs and hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
-}
-
-impl Default for Rgcn {
-    fn default() -> Self {
-        Rgcn {
-            hidden: 32,
-            layers: 2,
-            variance_attention: 1.0,
-            divergence_weight: 5e-4,
-            dropout: 0.6,
-            normalise_features: true,
-            training: TrainingConfig::default(),
-        }
+network_settings! {
+    /// Settings of RGCN.
+    pub struct Rgcn {
+        /// How fast attention falls with the variance (the paper's γ), 0 or above.
+        pub variance_attention: f32 = 1.0,
+        /// Weight of the divergence from a standard normal distribution (the paper's β₁), 0 or above.
+        pub divergence_weight: f32 = 5e-4,
     }
-}
-
-/// A graph as the network reads it.
-pub struct Reading {
-    input: Input,
-    for_means: Sparse,
-    for_variances: Sparse,
-}
-
-/// Means and variances, `[n, width]` each.
-struct Gaussian {
-    mean: Var,
-    variance: Var,
-}
-
-impl Architecture for Rgcn {
-    type Reading = Reading;
-
-    fn check(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::at_least_one("layers", self.layers)?;
-        settings::not_negative("variance_attention", self.variance_attention)?;
-        settings::not_negative("divergence_weight", self.divergence_weight)?;
-        settings::share_below_one("dropout", self.dropout)
+    shared {
+        hidden: 32,
+        dropout: 0.6,
+        normalise_features: true,
+        training: TrainingConfig::default(),
+        /// Number of convolutions, 1 or more.
+        layers: 2,
     }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
-    }
-
-    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
-        let mut make = Make::new(seed);
-        for layer in 0..self.layers {
-            let from = if layer == 0 { sizes.features } else { self.hidden };
-            let to = if layer + 1 == self.layers { sizes.classes } else { self.hidden };
-            make.weight(&format!("layer{layer}.mean"), from, to);
-            make.weight(&format!("layer{layer}.variance"), from, to);
-        }
-        make.done()
-    }
-
-    fn read(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Reading> {
-        let loops = normalise::with_self_loops(&graph.to_undirected());
-        let for_means = normalise::symmetrically_scaled(loops.clone());
-        Ok(Reading {
-            input: Input::scaled(features, self.normalise_features),
-            for_variances: Sparse::constant(&twice_scaled(&loops, &for_means)),
-            for_means: Sparse::constant(&for_means),
-        })
-    }
-
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        self.classified(reading, self.first(reading, parameters, dropout_seed), parameters, dropout_seed)
-    }
-
-    fn training_scores(&self, reading: &Reading, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
-        let first = self.first(reading, parameters, Some(seed));
-        let Gaussian { mean, variance } = &first;
-        let width = mean.cols() as f32;
-        let divergence = mean.mul(mean).add(variance).sub(&variance.add_scalar(TINY).ln()).sum();
-        let extra = divergence.scale(0.5 * self.divergence_weight / width);
-        (self.classified(reading, first, parameters, Some(seed)), Some(extra))
-    }
-}
-
-impl Rgcn {
-    /// Class scores from the Gaussians of the features.
-    fn classified(
-        &self,
-        reading: &Reading,
-        mut hidden: Gaussian,
-        parameters: &[Var],
-        dropout_seed: Option<u64>,
-    ) -> Var {
-        let mut take = Take::from(&parameters[2..]);
-        for layer in 1..self.layers {
-            let spread = self.spread(reading, &hidden);
-            let (rate, seed) = dropout_before(layer, self.dropout, dropout_seed);
-            hidden = Gaussian {
-                mean: spread.mean.dropout(rate, seed).matmul(take.one()).elu(),
-                variance: spread.variance.dropout(rate, derive(seed, &[1])).matmul(take.one()).relu(),
-            };
-        }
-        let Gaussian { mean, variance } = self.spread(reading, &hidden);
-        let Some(seed) = dropout_seed else { return mean };
-        let noise = noise::normal(mean.rows(), mean.cols(), derive(seed, &[u64::MAX]));
-        mean.add(&variance.add_scalar(TINY).pow(0.5).mul(&Var::constant(noise))) // [n, classes]
-    }
-
-    /// The Gaussians of the features.
-    fn first(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Gaussian {
-        let (rate, seed) = dropout_before(0, self.dropout, dropout_seed);
-        let input = reading.input.dropout(rate, seed);
-        Gaussian { mean: input.matmul(&parameters[0]).elu(), variance: input.matmul(&parameters[1]).relu() }
-    }
-
-    /// What a node hears from its neighbours and itself, the less the less certain it is.
-    fn spread(&self, reading: &Reading, hidden: &Gaussian) -> Gaussian {
-        let attention = hidden.variance.scale(-self.variance_attention).exp();
-        let squared = attention.mul(&attention);
-        Gaussian {
-            mean: reading.for_means.matmul(&hidden.mean.mul(&attention)),
-            variance: reading.for_variances.matmul(&hidden.variance.mul(&squared)),
-        }
-    }
-}
-
-/// `D^-1 M D^-1` from `M` and `D^-1/2 M D^-1/2`.
-fn twice_scaled(mat: &SparseMat, scaled: &SparseMat) -> SparseMat {
-    let values = scaled.values.iter().zip(&mat.values).map(|(scaled, value)| scaled * scaled / value);
-    SparseMat::new(mat.pattern.clone(), values.collect())
 }
 
 impl ModelInfo for Rgcn {
@@ -184,6 +56,110 @@ impl ModelInfo for Rgcn {
     }
 }
 
+/// A graph as the network reads it.
+pub struct Prepared {
+    input: Input,
+    for_means: Sparse,
+    for_variances: Sparse,
+}
+
+/// Means and variances, `[n, width]` each.
+struct Gaussian {
+    mean: Var,
+    variance: Var,
+}
+
+impl Architecture for Rgcn {
+    type Prepared = Prepared;
+
+    fn check(&self) -> Result<()> {
+        settings::not_negative("variance_attention", self.variance_attention)?;
+        settings::not_negative("divergence_weight", self.divergence_weight)
+    }
+
+    fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
+        let mut builder = ParamBuilder::new(seed);
+        for layer in 0..self.layers {
+            let from = if layer == 0 { sizes.features } else { self.hidden };
+            let to = if layer + 1 == self.layers { sizes.classes } else { self.hidden };
+            builder.weight(&format!("layer{layer}.mean"), from, to);
+            builder.weight(&format!("layer{layer}.variance"), from, to);
+        }
+        builder.done()
+    }
+
+    fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {
+        let loops = normalise::with_self_loops(&graph.to_undirected());
+        let for_means = normalise::symmetrically_scaled(loops.clone());
+        Ok(Prepared {
+            input: Input::scaled(features, self.normalise_features),
+            for_variances: Sparse::constant(&twice_scaled(&loops, &for_means)),
+            for_means: Sparse::constant(&for_means),
+        })
+    }
+
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        self.classified(prepared, self.first(prepared, parameters, dropout_seed), parameters, dropout_seed)
+    }
+
+    fn training_scores(&self, prepared: &Prepared, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
+        let first = self.first(prepared, parameters, Some(seed));
+        let Gaussian { mean, variance } = &first;
+        let width = mean.cols() as f32;
+        let divergence = mean.mul(mean).add(variance).sub(&variance.add_scalar(TINY).ln()).sum();
+        let extra = divergence.scale(0.5 * self.divergence_weight / width);
+        (self.classified(prepared, first, parameters, Some(seed)), Some(extra))
+    }
+}
+
+impl Rgcn {
+    /// Class scores from the Gaussians of the features.
+    fn classified(
+        &self,
+        prepared: &Prepared,
+        mut hidden: Gaussian,
+        parameters: &[Var],
+        dropout_seed: Option<u64>,
+    ) -> Var {
+        let mut reader = ParamReader::from(&parameters[2..]);
+        for layer in 1..self.layers {
+            let spread = self.spread(prepared, &hidden);
+            let (rate, seed) = dropout_before(layer, self.dropout, dropout_seed);
+            hidden = Gaussian {
+                mean: spread.mean.dropout(rate, seed).matmul(reader.one()).elu(),
+                variance: spread.variance.dropout(rate, derive(seed, &[1])).matmul(reader.one()).relu(),
+            };
+        }
+        let Gaussian { mean, variance } = self.spread(prepared, &hidden);
+        let Some(seed) = dropout_seed else { return mean };
+        let noise = noise::normal(mean.rows(), mean.cols(), derive(seed, &[u64::MAX]));
+        mean.add(&variance.add_scalar(TINY).pow(0.5).mul(&Var::constant(noise))) // [n, classes]
+    }
+
+    /// The Gaussians of the features.
+    fn first(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Gaussian {
+        let (rate, seed) = dropout_before(0, self.dropout, dropout_seed);
+        let input = prepared.input.dropout(rate, seed);
+        Gaussian { mean: input.matmul(&parameters[0]).elu(), variance: input.matmul(&parameters[1]).relu() }
+    }
+
+    /// What a node hears from its neighbours and itself, the less the less certain it is.
+    fn spread(&self, prepared: &Prepared, hidden: &Gaussian) -> Gaussian {
+        let attention = hidden.variance.scale(-self.variance_attention).exp();
+        let squared = attention.mul(&attention);
+        Gaussian {
+            mean: prepared.for_means.matmul(&hidden.mean.mul(&attention)),
+            variance: prepared.for_variances.matmul(&hidden.variance.mul(&squared)),
+        }
+    }
+}
+
+/// `D^-1 M D^-1` from `M` and `D^-1/2 M D^-1/2`.
+fn twice_scaled(mat: &SparseMat, scaled: &SparseMat) -> SparseMat {
+    let values = scaled.values.iter().zip(&mat.values).map(|(scaled, value)| scaled * scaled / value);
+    SparseMat::new(mat.pattern.clone(), values.collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,10 +169,10 @@ mod tests {
     fn uncertain_neighbours_count_less() {
         let graph = Graph::from_edges(2, &[(0, 1)]).unwrap().0;
         let config = Rgcn::default();
-        let reading = config.read(&graph, &Features::none(2), &mut Session::default()).unwrap();
+        let prepared = config.prepare(&graph, &Features::none(2), &mut Session::default()).unwrap();
         let column = |a: f32, b: f32| Var::constant(Mat::column(&[a, b]));
         let hidden = Gaussian { mean: column(1.0, 1.0), variance: column(0.0, 2f32.ln()) };
-        let found = config.spread(&reading, &hidden);
+        let found = config.spread(&prepared, &hidden);
         // Both degrees are 2: (1 + 1/2) / 2, and (0 + ln 2 / 4) / 4.
         assert!((found.mean.value().get(0, 0) - 0.75).abs() < 1e-6);
         assert!((found.variance.value().get(0, 0) - 2f32.ln() / 16.0).abs() < 1e-6);

@@ -4,10 +4,10 @@ use std::fmt::Display;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use toml::Table;
+use toml::{Table, Value};
 
 use super::SearchSpace;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, nearest};
 use crate::graph::{Features, Graph};
 
 /// The defaults of a config as a table.
@@ -15,15 +15,119 @@ pub(super) fn defaults<C: Default + Serialize>() -> Table {
     Table::try_from(C::default()).unwrap_or_default()
 }
 
-/// A config from a table.
-pub(super) fn read<C: DeserializeOwned>(table: &Table) -> Result<C> {
+/// Settings that had another name before, so that whoever knows the old one finds the new one.
+const RENAMED: [(&str, &str); 2] =
+    [("members", "ensemble_size"), ("structure.bootstrap", "structure.given_share")];
+
+/// What a setting that is no more is called now, if it is one that was renamed.
+pub fn renamed(key: &str) -> Option<&'static str> {
+    RENAMED.iter().find(|(old, _)| *old == key).map(|(_, new)| *new)
+}
+
+/// A config from a table; of a key that there is not, the error names the right one.
+pub(super) fn read<C: Default + Serialize + DeserializeOwned>(table: &Table) -> Result<C> {
     table.clone().try_into().map_err(|error: toml::de::Error| {
-        Error::data(
-            format!("the settings cannot be read: {}", error.to_string().trim_end().replace('\n', " ")),
-            "the reference lists the settings with their defaults",
-        )
+        unknown_key(table, &defaults::<C>()).unwrap_or_else(|| {
+            Error::data(
+                format!("the settings cannot be read: {}", error.to_string().trim_end().replace('\n', " ")),
+                "the reference lists the settings with their defaults",
+            )
+        })
     })
 }
+
+fn unknown_key(table: &Table, defaults: &Table) -> Option<Error> {
+    let names = keys(defaults);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let unknown = keys(table).into_iter().find(|key| !names.contains(&key.as_str()))?;
+    let remedy = match renamed(&unknown).filter(|new| names.contains(new)) {
+        Some(new) => format!("it is called `{new}` now"),
+        None => nearest(&unknown, &names),
+    };
+    Some(Error::setting(unknown, "there is no such setting", remedy))
+}
+
+/// The dotted names of all settings.
+fn keys(table: &Table) -> Vec<String> {
+    let of = |(key, value): (&String, &Value)| match value {
+        Value::Table(inner) => keys(inner).into_iter().map(|rest| format!("{key}.{rest}")).collect(),
+        _ => vec![key.clone()],
+    };
+    table.iter().flat_map(of).collect()
+}
+
+/// Declares the settings of a network with their defaults: first its own, then what all networks share, which is
+/// described and checked here, once. In TOML all are of one level: `hidden`, `layers`, its own, `dropout`,
+/// `normalise_features`, `training`. A comment above a shared setting takes the place of the usual one; `layers` may be
+/// left out.
+///
+/// A macro and not a struct of shared settings inside of each: `Gcn { hidden: 32, ..Gcn::default() }` is how a program
+/// writes settings, and serde's `flatten` would let unknown keys pass.
+macro_rules! network_settings {
+    (
+        $(#[$about:meta])*
+        pub struct $name:ident { $($(#[$doc:meta])* pub $field:ident: $type:ty = $default:expr,)* }
+        shared {
+            $(#[doc = $hidden_doc:literal])*
+            hidden: $hidden:expr,
+            $(#[doc = $dropout_doc:literal])*
+            dropout: $dropout:expr,
+            normalise_features: $normalise_features:expr,
+            $(#[doc = $training_doc:literal])*
+            training: $training:expr,
+            $($(#[doc = $layers_doc:literal])* layers: $layers:expr,)?
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct $name {
+            #[doc = network_settings!(@doc "Width of the hidden layers, 1 or more."; $($hidden_doc)*)]
+            pub hidden: usize,
+            $(
+                #[doc = network_settings!(@doc "Number of layers, 1 or more."; $($layers_doc)*)]
+                pub layers: usize,
+            )?
+            $($(#[$doc])* pub $field: $type,)*
+            #[doc = network_settings!(@doc "Share of the inputs and hidden units dropped while training, 0..1."; $($dropout_doc)*)]
+            pub dropout: f32,
+            /// Scale every row of features to sum 1.
+            pub normalise_features: bool,
+            #[doc = network_settings!(@doc "How it is trained."; $($training_doc)*)]
+            pub training: $crate::training::TrainingConfig,
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name {
+                    hidden: $hidden,
+                    $(layers: $layers,)?
+                    $($field: $default,)*
+                    dropout: $dropout,
+                    normalise_features: $normalise_features,
+                    training: $training,
+                }
+            }
+        }
+
+        impl $crate::models::architecture::NetworkSettings for $name {
+            fn shared(&self) -> $crate::models::architecture::Shared<'_> {
+                $crate::models::architecture::Shared {
+                    hidden: self.hidden,
+                    layers: network_settings!(@layers self $(, $layers)?),
+                    dropout: self.dropout,
+                    training: &self.training,
+                }
+            }
+        }
+    };
+    (@doc $usual:literal;) => { $usual };
+    (@doc $usual:literal; $($own:literal)+) => { concat!($($own, "\n"),+) };
+    (@layers $config:expr) => { None };
+    (@layers $config:expr, $default:expr) => { Some($config.layers) };
+}
+
+pub(super) use network_settings;
 
 pub(super) fn at_least_one(key: &str, value: usize) -> Result<()> {
     in_range(value >= 1, key, value, "choose 1 or more")
@@ -100,5 +204,34 @@ impl SearchSpace {
     /// One of these values.
     pub fn choice<V: Into<toml::Value>>(values: impl IntoIterator<Item = V>) -> Self {
         SearchSpace::Choice(values.into_iter().map(Into::into).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::gcn::Gcn;
+    use crate::models::lhs::Lhs;
+
+    fn problem<C: Default + Serialize + DeserializeOwned>(text: &str) -> String {
+        read::<C>(&text.parse().unwrap()).err().unwrap().to_string()
+    }
+
+    #[test]
+    fn unknown_keys_are_refused_and_the_right_ones_named() {
+        assert!(problem::<Gcn>("hiden = 3").contains("did you mean `hidden`?"));
+        assert!(problem::<Gcn>("training.epoch = 3").contains("did you mean `training.epochs`?"));
+        assert!(problem::<Lhs>("members = 1").contains("it is called `ensemble_size` now"));
+        let share = problem::<Lhs>("structure.bootstrap = 0.5");
+        assert!(share.contains("it is called `structure.given_share` now"), "{share}");
+        assert!(problem::<Gcn>("hidden = 'wide'").contains("cannot be read"));
+    }
+
+    #[test]
+    fn shared_settings_stand_among_the_own_ones() {
+        let names = |table: Table| table.keys().cloned().collect::<Vec<_>>();
+        let found = names(defaults::<crate::models::appnp::Appnp>());
+        assert_eq!(found, ["hidden", "steps", "restart", "dropout", "normalise_features", "training"]);
+        assert!(names(defaults::<Gcn>()).contains(&"layers".to_string()));
     }
 }

@@ -11,13 +11,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rand::RngExt;
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, Sizes};
 use super::parts::knn::nearest;
 use super::parts::similarity::Rows;
-use super::parts::{Make, Take};
+use super::parts::{ParamBuilder, ParamReader};
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
@@ -25,51 +23,56 @@ use crate::graph::{Features, Graph, normalise};
 use crate::linalg::random::{derive, generator};
 use crate::linalg::{Mat, SparseMat};
 use crate::training::{Input, MemoKey, Parameters, Session, TrainingConfig, dropout_before};
+use rand::RngExt;
 
 /// Of each node, this many of the nearest and as many others are in the auxiliary task.
 const PAIRS_PER_NODE: usize = 5;
 /// Pairs of the auxiliary task in one epoch.
 const PAIRS_PER_EPOCH: usize = 10_000;
 
-/// Settings of SimP-GCN.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SimpGcn {
-    /// Width of the hidden layers, 1 or more.
-    pub hidden: usize,
-    /// Number of convolutions, 1 or more.
-    pub layers: usize,
-    /// Nearest neighbours by features, 1 or more.
-    pub neighbours: usize,
-    /// Weight of a node's own row (the paper's γ), 0 or above.
-    pub own_weight: f32,
-    /// Weight of the auxiliary task (the paper's λ), 0 or above.
-    pub similarity_weight: f32,
-    /// Share of the hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
+network_settings! {
+    /// Settings of SimP-GCN.
+    pub struct SimpGcn {
+        /// Nearest neighbours by features, 1 or more.
+        pub neighbours: usize = 20,
+        /// Weight of a node's own row (the paper's γ), 0 or above.
+        pub own_weight: f32 = 0.1,
+        /// Weight of the auxiliary task (the paper's λ), 0 or above.
+        pub similarity_weight: f32 = 1.0,
+    }
+    shared {
+        hidden: 32,
+        /// Share of the hidden units dropped while training, 0..1.
+        dropout: 0.5,
+        normalise_features: true,
+        training: TrainingConfig { learning_rate: 0.05, ..TrainingConfig::default() },
+        /// Number of convolutions, 1 or more.
+        layers: 2,
+    }
 }
 
-impl Default for SimpGcn {
-    fn default() -> Self {
-        SimpGcn {
-            hidden: 32,
-            layers: 2,
-            neighbours: 20,
-            own_weight: 0.1,
-            similarity_weight: 1.0,
-            dropout: 0.5,
-            normalise_features: true,
-            training: TrainingConfig { learning_rate: 0.05, ..TrainingConfig::default() },
-        }
+impl ModelInfo for SimpGcn {
+    const NAME: &'static str = "simp-gcn";
+    const SUMMARY: &'static str = "graph convolution that keeps the similarity of features (Jin et al. 2021)";
+    const PUBLISHED: &'static [&'static str] = &[
+        "hidden = 128\nown_weight = 1.0\nsimilarity_weight = 0.1",
+        "hidden = 128\nown_weight = 1.0\nsimilarity_weight = 0.5",
+        "hidden = 16\nown_weight = 0.1\nsimilarity_weight = 1.0",
+    ];
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search(
+            [16, 32, 64, 128],
+            [
+                ("own_weight", SearchSpace::choice([0.01, 0.1, 1.0])),
+                ("similarity_weight", SearchSpace::choice([0.1, 0.5, 1.0, 5.0])),
+            ],
+        )
     }
 }
 
 /// A graph as the network reads it.
-pub struct Reading {
+pub struct Prepared {
     input: Input,
     given: Sparse,
     similar: Sparse,
@@ -77,35 +80,28 @@ pub struct Reading {
 }
 
 impl Architecture for SimpGcn {
-    type Reading = Reading;
+    type Prepared = Prepared;
 
     fn check(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::at_least_one("layers", self.layers)?;
         settings::at_least_one("neighbours", self.neighbours)?;
         settings::not_negative("own_weight", self.own_weight)?;
-        settings::not_negative("similarity_weight", self.similarity_weight)?;
-        settings::share_below_one("dropout", self.dropout)
-    }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
+        settings::not_negative("similarity_weight", self.similarity_weight)
     }
 
     fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
-        let mut make = Make::new(seed);
+        let mut builder = ParamBuilder::new(seed);
         for layer in 0..self.layers {
             let from = if layer == 0 { sizes.features } else { self.hidden };
-            make.linear(&format!("layer{layer}"), from, self.width(layer, sizes.classes) + GATES);
+            builder.linear(&format!("layer{layer}"), from, self.width(layer, sizes.classes) + GATES);
         }
-        make.linear("similarity", self.width(0, sizes.classes), 1);
-        make.done()
+        builder.linear("similarity", self.width(0, sizes.classes), 1);
+        builder.done()
     }
 
-    fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
+    fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {
         let key = || MemoKey::new("nearest by features").features(features).setting(self.neighbours);
         let nearest: Arc<SparseMat> = session.shared(key, |_| Ok(nearest(features, self.neighbours)))?;
-        Ok(Reading {
+        Ok(Prepared {
             input: Input::scaled(features, self.normalise_features),
             given: Sparse::constant(&normalise::symmetric_with_self_loops(&graph.to_undirected())),
             pairs: Pairs::new(features, &nearest),
@@ -113,15 +109,15 @@ impl Architecture for SimpGcn {
         })
     }
 
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        self.classified(reading, self.first(reading, parameters), parameters, dropout_seed)
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        self.classified(prepared, self.first(prepared, parameters), parameters, dropout_seed)
     }
 
-    fn training_scores(&self, reading: &Reading, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
-        let first = self.first(reading, parameters);
+    fn training_scores(&self, prepared: &Prepared, parameters: &[Var], seed: u64) -> (Var, Option<Var>) {
+        let first = self.first(prepared, parameters);
         let extra =
-            (self.similarity_weight > 0.0).then(|| self.dissimilarity(reading, &first, parameters, seed));
-        (self.classified(reading, first, parameters, Some(seed)), extra)
+            (self.similarity_weight > 0.0).then(|| self.dissimilarity(prepared, &first, parameters, seed));
+        (self.classified(prepared, first, parameters, Some(seed)), extra)
     }
 }
 
@@ -134,33 +130,33 @@ impl SimpGcn {
     }
 
     /// What the first layer gives, before its activation.
-    fn first(&self, reading: &Reading, parameters: &[Var]) -> Var {
-        self.mixed(reading, &reading.input.matmul(&parameters[0]), &parameters[1])
+    fn first(&self, prepared: &Prepared, parameters: &[Var]) -> Var {
+        self.mixed(prepared, &prepared.input.matmul(&parameters[0]), &parameters[1])
     }
 
     /// Class scores from what the first layer gives.
     fn classified(
         &self,
-        reading: &Reading,
+        prepared: &Prepared,
         first: Var,
         parameters: &[Var],
         dropout_seed: Option<u64>,
     ) -> Var {
-        let mut take = Take::from(&parameters[2..]);
+        let mut reader = ParamReader::from(&parameters[2..]);
         let mut hidden = first;
         for layer in 1..self.layers {
             let (rate, seed) = dropout_before(layer, self.dropout, dropout_seed);
-            let transformed = hidden.relu().dropout(rate, seed).matmul(take.one());
-            hidden = self.mixed(reading, &transformed, take.one());
+            let transformed = hidden.relu().dropout(rate, seed).matmul(reader.one());
+            hidden = self.mixed(prepared, &transformed, reader.one());
         }
         hidden // [n, classes]
     }
 
     /// How badly the embeddings tell the cosines of features.
-    fn dissimilarity(&self, reading: &Reading, first: &Var, parameters: &[Var], seed: u64) -> Var {
+    fn dissimilarity(&self, prepared: &Prepared, first: &Var, parameters: &[Var], seed: u64) -> Var {
         let embedding = first.relu(); // [n, hidden]
-        let mut head = Take::from(&parameters[2 * self.layers..]);
-        let Drawn { left, right, cosines } = reading.pairs.draw(derive(seed, &[u64::MAX]));
+        let mut head = ParamReader::from(&parameters[2 * self.layers..]);
+        let Drawn { left, right, cosines } = prepared.pairs.draw(derive(seed, &[u64::MAX]));
         let apart = embedding.gather_rows(&left).sub(&embedding.gather_rows(&right)).leaky_relu(-1.0);
         let error = head.linear(&apart).sub(&Var::constant(Mat::column(&cosines))); // [pairs, 1]
         error.mul(&error).mean().scale(self.similarity_weight)
@@ -168,12 +164,12 @@ impl SimpGcn {
 
     /// What each node hears from its neighbours, from the nodes most similar to it, and from itself: of
     /// `[H W, H w, H w']` with the biases `[b, c, c']`.
-    fn mixed(&self, reading: &Reading, transformed: &Var, bias: &Var) -> Var {
+    fn mixed(&self, prepared: &Prepared, transformed: &Var, bias: &Var) -> Var {
         let width = transformed.cols() - GATES;
         let gate = |col: usize| transformed.slice_cols(col, 1).add_row(&bias.slice_cols(col, 1)); // [n, 1]
         let (choice, own) = (gate(width).sigmoid(), gate(width + 1).scale(self.own_weight));
         let rows = transformed.slice_cols(0, width);
-        let (given, similar) = (reading.given.matmul(&rows), reading.similar.matmul(&rows));
+        let (given, similar) = (prepared.given.matmul(&rows), prepared.similar.matmul(&rows));
         let heard = similar.add(&given.sub(&similar).mul_col(&choice));
         heard.add(&rows.mul_col(&own)).add_row(&bias.slice_cols(0, width)) // [n, width]
     }
@@ -228,26 +224,6 @@ impl Pairs {
     }
 }
 
-impl ModelInfo for SimpGcn {
-    const NAME: &'static str = "simp-gcn";
-    const SUMMARY: &'static str = "graph convolution that keeps the similarity of features (Jin et al. 2021)";
-    const PUBLISHED: &'static [&'static str] = &[
-        "hidden = 128\nown_weight = 1.0\nsimilarity_weight = 0.1",
-        "hidden = 128\nown_weight = 1.0\nsimilarity_weight = 0.5",
-        "hidden = 16\nown_weight = 0.1\nsimilarity_weight = 1.0",
-    ];
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        settings::search(
-            [16, 32, 64, 128],
-            [
-                ("own_weight", SearchSpace::choice([0.01, 0.1, 1.0])),
-                ("similarity_weight", SearchSpace::choice([0.1, 0.5, 1.0, 5.0])),
-            ],
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,11 +233,11 @@ mod tests {
         let graph = Graph::from_edges(3, &[(0, 1)]).unwrap().0;
         let features = Features::from_dense(Mat::from_slice(3, 2, &[1.0, 0.0, 0.0, 1.0, 1.0, 0.0]));
         let config = SimpGcn { own_weight: 0.5, ..SimpGcn::default() };
-        let reading = config.read(&graph, &features, &mut Session::default()).unwrap();
+        let prepared = config.prepare(&graph, &features, &mut Session::default()).unwrap();
         // One column of rows, a gate wide open to the neighbours for node 0, shut for node 1, even for node 2.
         let transformed =
             Var::constant(Mat::from_slice(3, 3, &[2.0, 50.0, 1.0, 4.0, -50.0, 1.0, 6.0, 0.0, 1.0]));
-        let found = config.mixed(&reading, &transformed, &Var::constant(Mat::zeros(1, 3)));
+        let found = config.mixed(&prepared, &transformed, &Var::constant(Mat::zeros(1, 3)));
         // Neighbours: 3, 3, 6; most similar (0 and 2): 6, nothing, 2; own halves: 1, 2, 3.
         for (found, expected) in found.value().as_slice().iter().zip([4.0, 2.0, 7.0]) {
             assert!((found - expected).abs() < 1e-5, "{found} instead of {expected}");

@@ -13,10 +13,9 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::architecture::{Architecture, Sizes};
-use super::parts::{Make, Take, attention, knn, side_by_side};
+use super::parts::{ParamBuilder, ParamReader, attention, knn, side_by_side};
+use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::Var;
 use crate::error::Result;
@@ -28,86 +27,80 @@ use crate::training::{Auto, Input, MemoKey, Parameters, Session, TrainingConfig,
 /// The given graph, the two-hop graph, the graph of similar features.
 const BRANCHES: usize = 3;
 
-/// Settings of the universal network.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Ugcn {
-    /// Width of each head of the first layer, 1 or more.
-    pub hidden: usize,
-    /// Heads of the first layer, 1 or more.
-    pub heads: usize,
-    /// Width of the embeddings that are fused, 1 or more.
-    pub embedding: usize,
-    /// Nearest nodes by features that a node is joined with, 1 or more.
-    pub neighbours: usize,
-    /// Most nodes at two hops that a node looks at, 1 or more; of those that tie for the last place, none.
-    pub two_hop_limit: usize,
-    /// Share of the inputs, hidden units and attention weights dropped while training, 0..1.
-    pub dropout: f32,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How it is trained.
-    pub training: TrainingConfig,
+network_settings! {
+    /// Settings of the universal network.
+    pub struct Ugcn {
+        /// Heads of the first layer, 1 or more.
+        pub heads: usize = 8,
+        /// Width of the embeddings that are fused, 1 or more.
+        pub embedding: usize = 16,
+        /// Nearest nodes by features that a node is joined with, 1 or more.
+        pub neighbours: usize = 3,
+        /// Most nodes at two hops that a node looks at, 1 or more; of those that tie for the last place, none.
+        pub two_hop_limit: usize = 128,
+    }
+    shared {
+        /// Width of each head of the first layer, 1 or more.
+        hidden: 16,
+        /// Share of the inputs, hidden units and attention weights dropped while training, 0..1.
+        dropout: 0.6,
+        normalise_features: false,
+        training: TrainingConfig {
+            epochs: 300,
+            learning_rate: 0.005,
+            weight_decay: Auto::Given(5e-4),
+            ..TrainingConfig::default()
+        },
+    }
 }
 
-impl Default for Ugcn {
-    fn default() -> Self {
-        Ugcn {
-            hidden: 16,
-            heads: 8,
-            embedding: 16,
-            neighbours: 3,
-            two_hop_limit: 128,
-            dropout: 0.6,
-            normalise_features: false,
-            training: TrainingConfig {
-                epochs: 300,
-                learning_rate: 0.005,
-                weight_decay: Auto::Given(5e-4),
-                ..TrainingConfig::default()
-            },
-        }
+impl ModelInfo for Ugcn {
+    const NAME: &'static str = "ugcn";
+    const SUMMARY: &'static str =
+        "universal network: attention over edges, two hops and similar features (Jin et al. 2021, U-GCN)";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search([8, 16, 64], [("neighbours", SearchSpace::choice([3, 5, 7]))])
     }
 }
 
 /// A graph as the network reads it.
-pub struct Reading {
+pub struct Prepared {
     input: Input,
     graphs: Arc<[Arc<Pattern>; BRANCHES]>,
 }
 
 impl Architecture for Ugcn {
-    type Reading = Reading;
+    type Prepared = Prepared;
 
     fn check(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
         settings::at_least_one("heads", self.heads)?;
         settings::at_least_one("embedding", self.embedding)?;
         settings::at_least_one("neighbours", self.neighbours)?;
-        settings::at_least_one("two_hop_limit", self.two_hop_limit)?;
-        settings::share_below_one("dropout", self.dropout)
-    }
-
-    fn training(&self) -> &TrainingConfig {
-        &self.training
+        settings::at_least_one("two_hop_limit", self.two_hop_limit)
     }
 
     fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
-        let mut make = Make::new(seed);
+        let mut builder = ParamBuilder::new(seed);
         for branch in 0..BRANCHES {
             for head in 0..self.heads {
-                make_attention(&mut make, &format!("branch{branch}.head{head}"), sizes.features, self.hidden);
+                build_attention(
+                    &mut builder,
+                    &format!("branch{branch}.head{head}"),
+                    sizes.features,
+                    self.hidden,
+                );
             }
             let name = format!("branch{branch}.out");
-            make_attention(&mut make, &name, self.heads * self.hidden, self.embedding);
+            build_attention(&mut builder, &name, self.heads * self.hidden, self.embedding);
         }
-        make.linear("fusion", self.embedding, self.embedding);
-        make.weight("fusion.query", self.embedding, 1);
-        make.linear("head", self.embedding, sizes.classes);
-        make.done()
+        builder.linear("fusion", self.embedding, self.embedding);
+        builder.weight("fusion.query", self.embedding, 1);
+        builder.linear("head", self.embedding, sizes.classes);
+        builder.done()
     }
 
-    fn read(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Reading> {
+    fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {
         let key = || {
             let key = MemoKey::new("ugcn").graph(graph).features(features);
             key.setting((self.neighbours, self.two_hop_limit))
@@ -121,30 +114,36 @@ impl Architecture for Ugcn {
                 with_self(graph.num_nodes(), |node| similar.pattern.row(node).to_vec()),
             ])
         })?;
-        Ok(Reading { input: Input::scaled(features, self.normalise_features), graphs })
+        Ok(Prepared { input: Input::scaled(features, self.normalise_features), graphs })
     }
 
-    fn scores(&self, reading: &Reading, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
-        let mut take = Take::from(parameters);
+    fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
+        let mut reader = ParamReader::from(parameters);
         let mut embeddings = Vec::with_capacity(BRANCHES); // each [n, embedding]
-        for (branch, graph) in reading.graphs.iter().enumerate() {
+        for (branch, graph) in prepared.graphs.iter().enumerate() {
             let seed = dropout_seed.map(|seed| derive(seed, &[branch as u64]));
-            embeddings.push(self.branch(graph, &reading.input, &mut take, seed));
+            embeddings.push(self.branch(graph, &prepared.input, &mut reader, seed));
         }
-        let fused = fuse(&embeddings, &mut take);
-        take.linear(&fused)
+        let fused = fuse(&embeddings, &mut reader);
+        reader.linear(&fused)
     }
 }
 
 impl Ugcn {
     /// Two layers of attention over one graph, `[n, embedding]`.
-    fn branch(&self, graph: &Arc<Pattern>, input: &Input, take: &mut Take<'_>, seed: Option<u64>) -> Var {
+    fn branch(
+        &self,
+        graph: &Arc<Pattern>,
+        input: &Input,
+        reader: &mut ParamReader<'_>,
+        seed: Option<u64>,
+    ) -> Var {
         let (rate, dropped) = dropout_before(0, self.dropout, seed);
         let input = input.dropout(rate, dropped);
-        let first = Heads::take(self.heads, take);
+        let first = Heads::read(self.heads, reader);
         let hidden = first.attend(graph, &input.matmul(&first.weight), dropout_before(2, self.dropout, seed));
         let (rate, dropped) = dropout_before(1, self.dropout, seed);
-        let last = Heads::take(1, take);
+        let last = Heads::read(1, reader);
         let projected = hidden.dropout(rate, dropped).matmul(&last.weight);
         last.attend(graph, &projected, dropout_before(3, self.dropout, seed))
     }
@@ -160,11 +159,11 @@ struct Heads {
 }
 
 impl Heads {
-    /// Takes the parameters head by head, as they were made.
-    fn take(heads: usize, take: &mut Take<'_>) -> Self {
+    /// Reads the parameters head by head, as they were built.
+    fn read(heads: usize, reader: &mut ParamReader<'_>) -> Self {
         let mut parts = [const { Vec::new() }; 3];
         for _ in 0..heads {
-            parts.iter_mut().for_each(|part| part.push(take.one()));
+            parts.iter_mut().for_each(|part| part.push(reader.one()));
         }
         let [weight, to, from] = parts.map(|part| Var::concat_cols(&part));
         Heads { weight, to, from }
@@ -177,15 +176,15 @@ impl Heads {
 }
 
 /// A projection and the two halves of the attention vector.
-fn make_attention(make: &mut Make, name: &str, from: usize, to: usize) {
-    make.weight(&format!("{name}.weight"), from, to);
-    make.weight(&format!("{name}.to"), to, 1);
-    make.weight(&format!("{name}.from"), to, 1);
+fn build_attention(builder: &mut ParamBuilder, name: &str, from: usize, to: usize) {
+    builder.weight(&format!("{name}.weight"), from, to);
+    builder.weight(&format!("{name}.to"), to, 1);
+    builder.weight(&format!("{name}.from"), to, 1);
 }
 
 /// Embeddings of the same nodes, weighted node by node.
-fn fuse(embeddings: &[Var], take: &mut Take<'_>) -> Var {
-    let (weight, bias, query) = (take.one(), take.one(), take.one());
+fn fuse(embeddings: &[Var], reader: &mut ParamReader<'_>) -> Var {
+    let (weight, bias, query) = (reader.one(), reader.one(), reader.one());
     let rate = |z: &Var| z.matmul(weight).add_row(bias).tanh().matmul(query);
     let shares = side_by_side(&embeddings.iter().map(rate).collect::<Vec<_>>()).softmax(); // [n, branches]
     let weighted = embeddings.iter().enumerate().map(|(branch, z)| z.mul_col(&shares.slice_cols(branch, 1)));
@@ -235,16 +234,6 @@ fn ahead(mut rated: Vec<(u64, u32)>, limit: usize) -> Vec<u32> {
     rated.into_iter().take_while(|&(rating, _)| rating > bar).map(|(_, node)| node).collect()
 }
 
-impl ModelInfo for Ugcn {
-    const NAME: &'static str = "ugcn";
-    const SUMMARY: &'static str =
-        "universal network: attention over edges, two hops and similar features (Jin et al. 2021, U-GCN)";
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        settings::search([8, 16, 64], [("neighbours", SearchSpace::choice([3, 5, 7]))])
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,11 +260,11 @@ mod tests {
     #[test]
     fn equal_branches_are_fused_to_themselves() {
         let z = Var::constant(Mat::from_fn(4, 2, |r, c| (r + c) as f32));
-        let mut make = Make::new(1);
-        make.linear("fusion", 2, 2);
-        make.weight("query", 2, 1);
-        let parameters = make.done().constants();
-        let fused = fuse(&[z.clone(), z.clone(), z.clone()], &mut Take::from(&parameters));
+        let mut builder = ParamBuilder::new(1);
+        builder.linear("fusion", 2, 2);
+        builder.weight("query", 2, 1);
+        let parameters = builder.done().constants();
+        let fused = fuse(&[z.clone(), z.clone(), z.clone()], &mut ParamReader::from(&parameters));
         for (a, b) in fused.value().as_slice().iter().zip(z.value().as_slice()) {
             assert!((a - b).abs() < 1e-5);
         }

@@ -63,7 +63,7 @@ fn joined(num_nodes: usize, edges: Vec<(u32, u32, f32)>) -> Result<Graph> {
     Ok(Graph::build(num_nodes, &ends, Some(&weights), false)?.0)
 }
 
-/// `share * given + (1 - share) * latent`: the bootstrap of the refinement rounds. An edge of weight 0 is no edge.
+/// `share * given + (1 - share) * latent`: how refinement rounds keep to the given graph. An edge of weight 0 is no edge.
 pub fn blend(given: &Graph, latent: &Graph, share: f32) -> Result<Graph> {
     let given = given.to_undirected();
     let (mut edges, mut weights) = (Vec::new(), Vec::new());

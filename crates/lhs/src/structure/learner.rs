@@ -15,11 +15,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::agreement::{Agreement, Given, advantage, agreement, agreement_in_parts};
-use super::known::KnownNodes;
+use super::inputs::{Bases, Candidate, Inputs, directions};
 use super::latent_graph::{blend, latent_graph, latent_graph_in_parts};
 use super::low_rank::DirectionMap;
-use super::prepared::{Bases, Candidate, Inputs, directions};
-use super::refiner::{Material, Refiner, RefinerConfig};
+use super::node_identity::NodeIdentity;
+use super::refiner::{Refiner, RefinerConfig, RefinerInput};
 use super::views::to_unit_rows;
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, Labelled};
@@ -53,7 +53,7 @@ pub struct StructureConfig {
     /// before it.
     pub rounds_must_pay: bool,
     /// Share of the given graph in a refined one (the paper's ζ), 0..=1, or `auto`.
-    pub bootstrap: Auto<f32>,
+    pub given_share: Auto<f32>,
     /// The refiner.
     pub refiner: RefinerConfig,
 }
@@ -95,7 +95,7 @@ impl Default for StructureConfig {
             top_k: Auto::CHOOSE,
             rounds: 2,
             rounds_must_pay: true,
-            bootstrap: Auto::CHOOSE,
+            given_share: Auto::CHOOSE,
             refiner: RefinerConfig::default(),
         }
     }
@@ -111,7 +111,8 @@ impl StructureConfig {
         let share = |value: f32| (0.0..=1.0).contains(&value);
         check(self.components >= 1, "components", 0.0, "choose 1 or more")?;
         check(self.ridge > 0.0 && self.ridge.is_finite(), "ridge", self.ridge, "choose a positive number")?;
-        for (key, value) in [("threshold", self.threshold.given()), ("bootstrap", self.bootstrap.given())] {
+        for (key, value) in [("threshold", self.threshold.given()), ("given_share", self.given_share.given())]
+        {
             check(
                 value.is_none_or(share),
                 key,
@@ -159,7 +160,8 @@ impl StructureConfig {
             FittedStructure { bases, choices, first: first.map.clone(), part_of, rounds: Vec::new() };
         let rows = inputs.rows(fitted.choices.views);
         let mut latent = fitted.choices.joins[0].graph(&first.directions)?;
-        fitted.choices.bootstrap = self.bootstrap.given().unwrap_or_else(|| share_of_given(&latent, task));
+        fitted.choices.given_share =
+            self.given_share.given().unwrap_or_else(|| share_of_given(&latent, task));
         let mut rounds = vec![latent.clone()];
         for round in 1..=self.rounds {
             let stage = Stage { round, seed: derive(seed, &[round as u64]) };
@@ -172,7 +174,7 @@ impl StructureConfig {
                 break;
             }
             let join = self.join(&found);
-            latent = join.blended(&directions, &fitted.part_of, task.graph, fitted.choices.bootstrap)?;
+            latent = join.blended(&directions, &fitted.part_of, task.graph, fitted.choices.given_share)?;
             fitted.choices.joins.push(join);
             fitted.rounds.push(learned);
             rounds.push(latent.clone());
@@ -196,10 +198,10 @@ impl StructureConfig {
             } else {
                 task.train.clone()
             };
-            let material = Material { structure: latent, rows, labelled: &labelled };
+            let input = RefinerInput { structure: latent, rows, labelled: &labelled };
             let name = format!("refiner-{}-{}", stage.round, part + 1);
             let refiner =
-                Refiner::fit(&name, &material, &self.refiner, derive(stage.seed, &[part as u64]), session)?;
+                Refiner::fit(&name, &input, &self.refiner, derive(stage.seed, &[part as u64]), session)?;
             let embedded = unit(refiner.embed(latent, rows));
             let map = directions(&embedded, self.ridge, self.rank(task.num_classes));
             Ok((refiner, map))
@@ -259,7 +261,7 @@ impl StructureConfig {
             if best.as_ref().is_none_or(|(best, _)| found.vote > best.joins[0].vote) {
                 let joins = vec![self.join(&found)];
                 let choices =
-                    Choices { views, joins, bootstrap: 0.0, agreements: Vec::new(), declined: None };
+                    Choices { views, joins, given_share: 0.0, agreements: Vec::new(), declined: None };
                 best = Some((choices, candidate));
             }
         }
@@ -307,7 +309,7 @@ pub struct Choices {
     /// How each round joins nodes, round 0 first.
     pub joins: Vec<Join>,
     /// Share of the given graph in a refined one.
-    pub bootstrap: f32,
+    pub given_share: f32,
     /// Of the candidates, the share of the five nearest training nodes that share the class, 0..=1.
     pub agreements: Vec<(Views, f32)>,
     /// The vote after a round that was not kept, since it was no better than before.
@@ -362,7 +364,7 @@ impl Choices {
             ));
         }
         if self.joins.len() > 1 {
-            words.push(format!("share of the given graph in the refined one: {:.2}", self.bootstrap));
+            words.push(format!("share of the given graph in the refined one: {:.2}", self.given_share));
         }
         words
     }
@@ -383,10 +385,10 @@ impl Join {
         parts: &[Mat],
         part_of: &[Option<u32>],
         given: &Graph,
-        bootstrap: f32,
+        given_share: f32,
     ) -> Result<Graph> {
         let joined = latent_graph_in_parts(parts, part_of, self.threshold, self.cap())?;
-        blend(given, &joined, bootstrap)
+        blend(given, &joined, given_share)
     }
 }
 
@@ -474,17 +476,17 @@ impl FittedStructure {
 
     /// Whether these are the features of the training graph, node by node.
     pub fn was_learned_on(&self, features: &Features) -> bool {
-        self.bases.known == KnownNodes::of(features)
+        self.bases.identity == NodeIdentity::of(features)
     }
 
     /// For each node, which node of the training graph it is; `None` for a new one.
     pub fn known(&self, features: &Features) -> Vec<Option<u32>> {
-        self.bases.known.find(features)
+        self.bases.identity.find(features)
     }
 
     /// How many nodes the training graph had.
     pub fn num_known(&self) -> usize {
-        self.bases.known.len()
+        self.bases.identity.len()
     }
 
     /// The structure of a graph, which need not be the training graph.
@@ -494,11 +496,11 @@ impl FittedStructure {
         let rows = inputs.rows(self.choices.views);
         let part_of: Vec<Option<u32>> =
             known.iter().map(|known| known.and_then(|node| self.part_of[node as usize])).collect();
-        let Choices { joins, bootstrap, .. } = &self.choices;
+        let Choices { joins, given_share, .. } = &self.choices;
         let mut latent = joins[0].graph(&self.first.directions(&rows))?;
         let mut rounds = vec![latent.clone()];
         for (round, join) in self.rounds.iter().zip(&joins[1..]) {
-            latent = join.blended(&round.directions(&latent, &rows), &part_of, graph, *bootstrap)?;
+            latent = join.blended(&round.directions(&latent, &rows), &part_of, graph, *given_share)?;
             rounds.push(latent.clone());
         }
         Ok(Structure { inputs, rounds })

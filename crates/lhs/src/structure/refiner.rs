@@ -154,7 +154,7 @@ impl RefinerConfig {
 }
 
 /// What a refiner learns from.
-pub struct Material<'a> {
+pub struct RefinerInput<'a> {
     /// The structure so far.
     pub structure: &'a Graph,
     /// One row per node, `[n,d]`.
@@ -173,13 +173,13 @@ impl Refiner {
     /// Learns; `stage` names the training in the curve.
     pub fn fit(
         stage: &str,
-        material: &Material<'_>,
+        input: &RefinerInput<'_>,
         config: &RefinerConfig,
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<Self> {
-        let mut parameters = Self::initial(material.rows.cols(), config.hidden, seed);
-        let objective = Refinement::new(config, material, derive(seed, &[2]))?;
+        let mut parameters = Self::initial(input.rows.cols(), config.hidden, seed);
+        let objective = Refinement::new(config, input, derive(seed, &[2]))?;
         train(stage, &objective, &mut parameters, &config.training(), derive(seed, &[1]), session)?;
         Ok(Refiner { parameters })
     }
@@ -229,25 +229,25 @@ struct Refinement<'a> {
 }
 
 impl<'a> Refinement<'a> {
-    fn new(config: &'a RefinerConfig, material: &Material<'_>, seed: u64) -> Result<Self> {
-        let total = material.rows.rows();
+    fn new(config: &'a RefinerConfig, input: &RefinerInput<'_>, seed: u64) -> Result<Self> {
+        let total = input.rows.rows();
         if total <= config.sample {
             return Ok(Refinement {
                 config,
-                rows: Var::constant(material.rows.clone()),
-                loops: normalise::with_self_loops(material.structure),
-                labelled: material.labelled.clone(),
+                rows: Var::constant(input.rows.clone()),
+                loops: normalise::with_self_loops(input.structure),
+                labelled: input.labelled.clone(),
             });
         }
         let mut nodes = draw(total, config.sample, seed);
         nodes.sort_unstable();
         let place = |node: u32| nodes.binary_search(&node).ok().map(|place| place as u32);
-        let known = material.labelled.nodes.iter().zip(&material.labelled.classes);
+        let known = input.labelled.nodes.iter().zip(&input.labelled.classes);
         let (labelled, classes) = known.filter_map(|(&node, &class)| Some((place(node)?, class))).unzip();
         Ok(Refinement {
             config,
-            rows: Var::constant(material.rows.select_rows(&nodes)),
-            loops: normalise::with_self_loops(&material.structure.induced(&nodes)?),
+            rows: Var::constant(input.rows.select_rows(&nodes)),
+            loops: normalise::with_self_loops(&input.structure.induced(&nodes)?),
             labelled: Labelled { nodes: labelled, classes },
         })
     }
@@ -447,7 +447,7 @@ mod tests {
         let labelled =
             Labelled { nodes: (0..120).collect(), classes: (0..120).map(|node| node % 2).collect() };
         (0..120).for_each(|node| rows.row_mut(node)[3] = if node % 2 == 0 { 0.06 } else { -0.06 });
-        let material = Material { structure: dataset.graph(), rows: &rows, labelled: &labelled };
+        let input = RefinerInput { structure: dataset.graph(), rows: &rows, labelled: &labelled };
         for constraint in [Constraint::Vote, Constraint::Pairs] {
             let config = RefinerConfig {
                 constraint,
@@ -456,7 +456,7 @@ mod tests {
                 epochs: 200,
                 ..RefinerConfig::default()
             };
-            let refiner = Refiner::fit("test", &material, &config, 1, &mut Session::default()).unwrap();
+            let refiner = Refiner::fit("test", &input, &config, 1, &mut Session::default()).unwrap();
             let vote = |rows: &Mat| {
                 let mut unit = rows.clone();
                 super::super::views::to_unit_rows(&mut unit);

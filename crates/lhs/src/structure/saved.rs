@@ -1,11 +1,11 @@
 //! A learned structure as named matrices and lists of whole numbers, and back. Its [`Choices`] are saved beside them.
 
-use super::known::KnownNodes;
+use super::inputs::Bases;
 use super::learner::{Choices, FittedStructure, Round};
 use super::low_rank::DirectionMap;
-use super::prepared::Bases;
+use super::node_identity::NodeIdentity;
 use super::refiner::Refiner;
-use super::views::{Basis, Neighbours, View};
+use super::views::{Basis, NeighbourRows, View};
 use crate::error::{Error, Result};
 use crate::io::tensors::Contents;
 use crate::training::Tensors;
@@ -20,8 +20,8 @@ impl FittedStructure {
     pub fn contents(&self) -> Contents {
         let mut contents = Contents::from(Tensors::from([
             ("structure.basis.features".into(), self.bases.features.directions().clone()),
-            ("structure.basis.profiles".into(), self.bases.profiles.directions().clone()),
-            ("structure.degrees".into(), self.bases.neighbours.degrees().clone()),
+            ("structure.basis.profiles".into(), self.bases.profile_directions.directions().clone()),
+            ("structure.degrees".into(), self.bases.neighbour_rows.degrees().clone()),
             ("structure.map".into(), self.first.matrix().clone()),
         ]));
         for (round, learned) in (1..).zip(&self.rounds) {
@@ -33,7 +33,7 @@ impl FittedStructure {
             }
         }
         let part = |part: &Option<u32>| part.map_or(0, |part| u64::from(part) + 1);
-        contents.lists.insert(KNOWN.into(), self.bases.known.fingerprints().to_vec());
+        contents.lists.insert(KNOWN.into(), self.bases.identity.fingerprints().to_vec());
         contents.lists.insert(PARTS.into(), self.part_of.iter().map(part).collect());
         contents
     }
@@ -44,10 +44,10 @@ impl FittedStructure {
         let list = |name: &str| contents.lists.get(name).ok_or_else(|| missing(name));
         let basis = |view, name| tensor(name).map(|mat| Basis::from_directions(view, mat));
         let bases = Bases {
-            known: KnownNodes::from_fingerprints(list(KNOWN)?.clone()),
+            identity: NodeIdentity::from_fingerprints(list(KNOWN)?.clone()),
             features: basis(View::Features, "structure.basis.features")?,
-            profiles: basis(View::Adjacency, "structure.basis.profiles")?,
-            neighbours: Neighbours::from_degrees(tensor("structure.degrees")?),
+            profile_directions: basis(View::Adjacency, "structure.basis.profiles")?,
+            neighbour_rows: NeighbourRows::from_degrees(tensor("structure.degrees")?),
         };
         let part = |number: &u64| number.checked_sub(1).map(|part| part as u32);
         let part_of: Vec<Option<u32>> = list(PARTS)?.iter().map(part).collect();
@@ -56,9 +56,9 @@ impl FittedStructure {
         while let Some(round) = round(&contents.tensors, rounds.len() + 1)? {
             rounds.push(round);
         }
-        let nodes = bases.known.len();
+        let nodes = bases.identity.len();
         if part_of.len() != nodes
-            || bases.neighbours.degrees().rows() != nodes
+            || bases.neighbour_rows.degrees().rows() != nodes
             || choices.joins.len() != rounds.len() + 1
         {
             return Err(Error::data("the parts of the structure do not fit together", "train again"));

@@ -7,7 +7,9 @@
 //! and edges that were not there in training go through the same basis. Sparse input is never written out.
 //! Cost: a truncated SVD once, then one product, `O(nnz(M) d)`.
 //!
-//! A classifier can read more of whom a node is joined to than nearest neighbours can: [`Neighbours`] keeps all columns.
+//! A classifier can read more of whom a node is joined to than nearest neighbours can: [`NeighbourRows`] keeps all columns.
+//! So of the adjacency profile there are the profile directions, `d` columns of unit rows, and the neighbour rows, one column
+//! per known node.
 
 use std::sync::Arc;
 
@@ -66,7 +68,7 @@ impl Basis {
     pub fn rows(&self, graph: &Graph, features: &Features, known: &[Option<u32>]) -> Mat {
         let mut rows = match self.view {
             View::Adjacency => {
-                LinearMap::apply(&profiles(graph, known, self.directions.rows()), &self.directions)
+                LinearMap::apply(&profile_rows(graph, known, self.directions.rows()), &self.directions)
             }
             View::Features => match normalise::row_normalised(features) {
                 Features::Dense(mat) => LinearMap::apply(&mat, &self.directions),
@@ -83,22 +85,22 @@ impl Basis {
 /// is larger. A neighbour that few have says more than a hub does, unless many have come to have it since: edges that an
 /// attacker adds at random lead to such nodes. How many neighbours a node has can still be read off its row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Neighbours {
+pub struct NeighbourRows {
     /// `[num_known,1]`, in the training graph.
     degrees: Mat,
 }
 
-impl Neighbours {
+impl NeighbourRows {
     /// Counts the neighbours in a training graph.
     pub fn fit(graph: &Graph) -> Self {
         let everybody: Vec<Option<u32>> = (0..graph.num_nodes() as u32).map(Some).collect();
         let joined = joined_to_known(graph, &everybody, graph.num_nodes());
-        Neighbours { degrees: Mat::column(&column_sums(&joined)) }
+        NeighbourRows { degrees: Mat::column(&column_sums(&joined)) }
     }
 
-    /// Neighbours with these degrees, as [`Neighbours::degrees`] gave them.
+    /// NeighbourRows with these degrees, as [`NeighbourRows::degrees`] gave them.
     pub fn from_degrees(degrees: Mat) -> Self {
-        Neighbours { degrees }
+        NeighbourRows { degrees }
     }
 
     /// The degree of each known node in the training graph, `[num_known,1]`.
@@ -134,7 +136,7 @@ fn principal(matrix: &dyn LinearMap, components: usize) -> Mat {
 }
 
 /// `D^-1 A` over the known nodes, `[n, num_known]`.
-fn profiles(graph: &Graph, known: &[Option<u32>], num_known: usize) -> SparseMat {
+fn profile_rows(graph: &Graph, known: &[Option<u32>], num_known: usize) -> SparseMat {
     normalise::averaging(joined_to_known(graph, known, num_known))
 }
 
@@ -207,21 +209,21 @@ mod tests {
 
     #[test]
     fn a_neighbour_that_few_have_says_more() {
-        let neighbours = Neighbours::fit(&path());
-        let rows = neighbours.rows(&path(), &all_known(4)).to_dense();
+        let neighbour_rows = NeighbourRows::fit(&path());
+        let rows = neighbour_rows.rows(&path(), &all_known(4)).to_dense();
         let (one, two, three) = (1.0, 0.5f32.sqrt(), 1.0 / 3f32.sqrt());
         assert_eq!(rows.row(1), [one, 0.0, two, 0.0]);
         let (fewer, _) = Graph::from_edges(4, &[(0, 1)]).unwrap();
-        let rows = neighbours.rows(&fewer, &all_known(4)).to_dense();
+        let rows = neighbour_rows.rows(&fewer, &all_known(4)).to_dense();
         assert_eq!(rows.row(0), [0.0, two, 0.0, 0.0], "as many had it in the training graph");
         let (more, _) = Graph::from_edges(5, &[(0, 1), (1, 2), (3, 2), (4, 1)]).unwrap();
         let mut known = all_known(4);
         known.push(None);
-        let rows = neighbours.rows(&more, &known).to_dense();
+        let rows = neighbour_rows.rows(&more, &known).to_dense();
         assert_eq!(rows.row(4), [0.0, three, 0.0, 0.0], "more have it than in the training graph");
         assert_eq!(rows.row(1), [one, 0.0, two, 0.0], "who is not known has no column");
         let (weighted, _) = Graph::build(4, &[(0, 1), (1, 2), (3, 2)], Some(&[8.0; 3]), false).unwrap();
-        let rows = Neighbours::fit(&weighted).rows(&weighted, &all_known(4)).to_dense();
+        let rows = NeighbourRows::fit(&weighted).rows(&weighted, &all_known(4)).to_dense();
         assert_eq!(rows.row(1), [one, 0.0, two, 0.0], "the unit of weights does not matter");
     }
 

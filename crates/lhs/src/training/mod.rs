@@ -20,4 +20,4 @@ pub use session::{Checkpoint, CheckpointStore, EpochRecord, Session};
 pub(crate) use supervised::argmax;
 pub use supervised::{Network, Supervised, dropout_before, probabilities};
 pub use task::Task;
-pub use train_loop::{Monitor, Objective, Score, Trained, TrainingConfig, train};
+pub use train_loop::{Companion, Monitor, Objective, Score, Trained, TrainingConfig, train};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Auto, Checkpoint, EpochRecord, Parameters, Session};
+use super::{Auto, Checkpoint, EpochRecord, Parameters, Session, Tensors};
 use crate::autograd::{Adam, AdamConfig, Order, Var, gradients};
 use crate::error::{Error, Result};
 use crate::linalg::Mat;
@@ -105,6 +105,30 @@ pub trait Objective {
 
     /// The state at the validation nodes; `None` when there is nothing to measure, and every epoch counts.
     fn score(&self, parameters: &[Var]) -> Option<Score>;
+
+    /// What is learned in turns with the parameters, if anything.
+    fn companion(&self) -> Option<&dyn Companion> {
+        None
+    }
+}
+
+/// What an objective learns by itself, in turns with the parameters: each epoch is one step of it, then some of the
+/// optimiser, each of them measured.
+pub trait Companion {
+    /// Steps of the optimiser in each epoch, 1 or more.
+    fn optimiser_steps(&self) -> usize;
+
+    /// Takes a step, the parameters being as they are.
+    fn step(&self, epoch: usize, parameters: &[Var]);
+
+    /// Remembers the present state as the best so far.
+    fn keep(&self);
+
+    /// Everything that [`Companion::resume`] needs, by names of its own.
+    fn save(&self, tensors: &mut Tensors);
+
+    /// Goes on from what was saved.
+    fn resume(&self, tensors: &Tensors) -> Result<()>;
 }
 
 /// A measurement at the validation nodes.
@@ -157,32 +181,39 @@ pub fn train(
     session: &mut Session<'_>,
 ) -> Result<Trained> {
     let adam = config.adam(objective.num_examples());
+    let companion = objective.companion();
     let mut state = match session.load(stage)? {
-        Some(checkpoint) => State::resume(&checkpoint, parameters, adam)?,
+        Some(checkpoint) => State::resume(&checkpoint, parameters, adam, companion)?,
         None => State::fresh(parameters, adam),
     };
     let mut saved = Instant::now();
     while !state.progress.finished(config) {
         if session.observer.stopping() {
-            session.save(stage, &state.checkpoint(parameters))?;
+            session.save(stage, &state.checkpoint(parameters, companion))?;
             session.observer.proceed()?;
         }
         if session.keeps_checkpoints() && saved.elapsed() > SAVE_EVERY {
-            session.save(stage, &state.checkpoint(parameters))?;
+            session.save(stage, &state.checkpoint(parameters, companion))?;
             saved = Instant::now();
         }
         let epoch = state.progress.epochs;
-        let train_loss = state.step(objective, &parameters.decays, derive(seed, &[epoch as u64]));
-        if !train_loss.is_finite() {
-            return Err(Error::Diverged { stage: stage.to_string(), epoch, loss: train_loss });
+        let seed = derive(seed, &[epoch as u64]);
+        if let Some(companion) = companion {
+            companion.step(epoch, &state.constants());
         }
-        // The last epoch always is, so that something is kept.
-        let score = if objective.measured(epoch) || epoch + 1 == config.epochs {
-            state.measure(objective, config.monitor)
-        } else {
-            state.progress.epochs += 1;
-            None
-        };
+        let (mut train_loss, mut score) = (f32::NAN, None);
+        for step in 0..companion.map_or(1, Companion::optimiser_steps) {
+            let seed = if companion.is_some() { derive(seed, &[step as u64]) } else { seed };
+            train_loss = state.step(objective, &parameters.decays, seed);
+            if !train_loss.is_finite() {
+                return Err(Error::Diverged { stage: stage.to_string(), epoch, loss: train_loss });
+            }
+            // The last epoch always is, so that something is kept.
+            if objective.measured(epoch) || epoch + 1 == config.epochs {
+                score = state.measure(objective, config.monitor);
+            }
+        }
+        state.progress.epochs += 1;
         session.observer.epoch(&EpochRecord {
             stage: stage.to_string(),
             epoch,
@@ -227,9 +258,12 @@ impl State {
         loss
     }
 
+    fn constants(&self) -> Vec<Var> {
+        self.values.iter().map(|value| Var::constant(Rc::clone(value))).collect()
+    }
+
     fn measure(&mut self, objective: &impl Objective, monitor: Monitor) -> Option<Score> {
-        let vars: Vec<Var> = self.values.iter().map(|value| Var::constant(Rc::clone(value))).collect();
-        let score = objective.score(&vars);
+        let score = objective.score(&self.constants());
         let improved = match (score, self.progress.best) {
             (Some(score), Some(best)) => score.beats(&best, monitor),
             _ => true,
@@ -237,13 +271,13 @@ impl State {
         if improved {
             self.progress.best_epoch = self.progress.epochs;
             self.progress.best = score;
+            objective.companion().inspect(|companion| companion.keep());
         }
         if improved && score.is_some() {
             for (best, value) in self.best.iter_mut().zip(&self.values) {
                 best.as_mut_slice().copy_from_slice(value.as_slice());
             }
         }
-        self.progress.epochs += 1;
         score
     }
 
@@ -256,7 +290,7 @@ impl State {
         self.progress
     }
 
-    fn checkpoint(&self, parameters: &Parameters) -> Checkpoint {
+    fn checkpoint(&self, parameters: &Parameters, companion: Option<&dyn Companion>) -> Checkpoint {
         let mut checkpoint = Checkpoint {
             state: serde_json::to_value(self.progress).unwrap_or_default(),
             ..Checkpoint::default()
@@ -270,10 +304,18 @@ impl State {
             put("adam_first", &self.adam.first[index]);
             put("adam_second", &self.adam.second[index]);
         }
+        if let Some(companion) = companion {
+            companion.save(&mut checkpoint.tensors);
+        }
         checkpoint
     }
 
-    fn resume(checkpoint: &Checkpoint, parameters: &Parameters, adam: AdamConfig) -> Result<Self> {
+    fn resume(
+        checkpoint: &Checkpoint,
+        parameters: &Parameters,
+        adam: AdamConfig,
+        companion: Option<&dyn Companion>,
+    ) -> Result<Self> {
         let mut state = Self::fresh(parameters, adam);
         state.progress = serde_json::from_value(checkpoint.state.clone()).map_err(|error| {
             Error::data(format!("the checkpoint cannot be read: {error}"), "begin the training again")
@@ -288,7 +330,11 @@ impl State {
         state.best = restore("best")?;
         state.adam.first = restore("adam_first")?;
         state.adam.second = restore("adam_second")?;
-        state.adam.steps = state.progress.epochs as u64;
+        let steps = companion.map_or(1, Companion::optimiser_steps);
+        state.adam.steps = (state.progress.epochs * steps) as u64;
+        if let Some(companion) = companion {
+            companion.resume(&checkpoint.tensors)?;
+        }
         Ok(state)
     }
 }

@@ -126,8 +126,8 @@ fn every_switch_of_an_ablation_trains() {
         "structure.directions_per_class = 0",
         "structure.top_k = 0",
         "structure.threshold = 0.9",
-        "structure.bootstrap = 0.0",
-        "structure.bootstrap = 1.0",
+        "structure.given_share = 0.0",
+        "structure.given_share = 1.0",
         "structure.views = 'features'",
         "structure.views = 'adjacency'",
         "structure.views = 'both'",
@@ -136,8 +136,8 @@ fn every_switch_of_an_ablation_trains() {
         "given_hops = 0",
         "profile = false",
         "channel_dropout = 0.0",
-        "members = 1",
-        "members = 2",
+        "ensemble_size = 1",
+        "ensemble_size = 2",
         "least_support = 0.5",
     ];
     for switch in switches {

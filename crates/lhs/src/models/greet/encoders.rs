@@ -10,7 +10,7 @@ use crate::graph::{Features, Graph, normalise};
 use crate::linalg::{Mat, Pattern};
 use crate::models::parts::random_walk::returns;
 use crate::models::parts::scaling::{diagonal, symmetric, where_set};
-use crate::models::parts::{Make, Take, attention, noise};
+use crate::models::parts::{ParamBuilder, ParamReader, attention, noise};
 use crate::training::{Input, MemoKey, Parameters, Session};
 
 /// Steps of the random walks that describe a node.
@@ -19,7 +19,7 @@ const STEPS: usize = 16;
 const DISCRIMINATOR: usize = 128;
 
 /// A graph as the encoders read it.
-pub(super) struct Reading {
+pub(super) struct Prepared {
     pub input: Input,
     /// Random-walk returns, `[n, STEPS]`.
     pub returns: Var,
@@ -40,31 +40,32 @@ pub(super) struct Channels {
 
 impl Greet {
     pub(super) fn parameters(&self, features: usize, seed: u64) -> Parameters {
-        let mut make = Make::new(seed);
-        make.linear("discriminator.features", features, DISCRIMINATOR);
-        make.weight("discriminator.returns", STEPS, DISCRIMINATOR);
-        make.linear("discriminator.edge", DISCRIMINATOR, 1);
+        let mut builder = ParamBuilder::new(seed);
+        builder.linear("discriminator.features", features, DISCRIMINATOR);
+        builder.weight("discriminator.returns", STEPS, DISCRIMINATOR);
+        builder.linear("discriminator.edge", DISCRIMINATOR, 1);
         for view in ["low", "high"] {
-            make.linear(&format!("{view}.encoder"), features, self.hidden);
+            builder.linear(&format!("{view}.encoder"), features, self.hidden);
             for layer in 0..self.projection_layers {
-                make.linear(&format!("{view}.projection{layer}"), self.hidden, self.hidden);
+                builder.linear(&format!("{view}.projection{layer}"), self.hidden, self.hidden);
             }
         }
-        make.done()
+        builder.done()
     }
 
-    pub(super) fn read(
+    /// What both encoders need of a graph.
+    pub(super) fn prepare(
         &self,
         graph: &Graph,
         features: &Features,
         session: &mut Session<'_>,
-    ) -> Result<Reading> {
+    ) -> Result<Prepared> {
         let returns = session.shared(
             || MemoKey::new("greet, returns").graph(graph).setting(STEPS),
             |_| Ok(returns(graph, STEPS)),
         )?;
         let pattern = normalise::with_self_loops(graph).pattern;
-        Ok(Reading {
+        Ok(Prepared {
             input: Input::scaled(features, self.normalise_features),
             returns: Var::constant((*returns).clone()),
             loops: Var::constant(diagonal(&pattern)),
@@ -76,50 +77,50 @@ impl Greet {
     /// Splits the edges; `noise_seed` is `None` when predicting.
     pub(super) fn channels(
         &self,
-        reading: &Reading,
-        take: &mut Take<'_>,
+        prepared: &Prepared,
+        reader: &mut ParamReader<'_>,
         noise_seed: Option<u64>,
     ) -> Channels {
-        let hidden = take.linear_of(&reading.input).add(&reading.returns.matmul(take.one())).relu();
-        let ends = take.linear(&hidden); // t [n, 1]
-        let mut scores = attention::sums(&reading.pattern, &ends, &ends); // [nnz, 1]
+        let hidden = reader.linear_of(&prepared.input).add(&prepared.returns.matmul(reader.one())).relu();
+        let ends = reader.linear(&hidden); // t [n, 1]
+        let mut scores = attention::sums(&prepared.pattern, &ends, &ends); // [nnz, 1]
         if let Some(seed) = noise_seed {
             scores = scores.add(&Var::constant(noise::logistic(scores.rows(), 1, seed)));
         }
         let homophilic = scores.sigmoid();
         let ones = Var::constant(Mat::full(scores.rows(), 1, 1.0));
         let scaled = |weights: &Var| {
-            symmetric(&Sparse::new(Arc::clone(&reading.pattern), where_set(&reading.loops, &ones, weights)))
+            symmetric(&Sparse::new(Arc::clone(&prepared.pattern), where_set(&prepared.loops, &ones, weights)))
         };
         let low = scaled(&homophilic);
         let high = scaled(&ones.sub(&homophilic)).values.scale(-self.sharpness);
-        let high = Sparse::new(Arc::clone(&reading.pattern), where_set(&reading.loops, &ones, &high));
+        let high = Sparse::new(Arc::clone(&prepared.pattern), where_set(&prepared.loops, &ones, &high));
         Channels { homophilic, low, high }
     }
 
     /// `P^hops relu(X W + b)`.
-    pub(super) fn encode(&self, reading: &Reading, own: [&Var; 2], propagation: &Sparse) -> Var {
-        let own = self.first(reading, own);
+    pub(super) fn encode(&self, prepared: &Prepared, own: [&Var; 2], propagation: &Sparse) -> Var {
+        let own = self.first(prepared, own);
         (0..self.hops).fold(own, |rows, _| propagation.matmul(&rows))
     }
 
     /// `relu(X W + b)`, `[n, hidden]`.
-    pub(super) fn first(&self, reading: &Reading, [weight, bias]: [&Var; 2]) -> Var {
-        reading.input.matmul(weight).add_row(bias).relu()
+    pub(super) fn first(&self, prepared: &Prepared, [weight, bias]: [&Var; 2]) -> Var {
+        prepared.input.matmul(weight).add_row(bias).relu()
     }
 
     /// Both embeddings side by side, rows of length 1, `[n, 2 hidden]`.
-    fn embedding(&self, reading: &Reading, channels: &Channels, encoders: &Encoders<'_>) -> Var {
-        let low = self.encode(reading, encoders.low.own, &channels.low);
-        let high = self.encode(reading, encoders.high.own, &channels.high);
+    fn embedding(&self, prepared: &Prepared, channels: &Channels, encoders: &Encoders<'_>) -> Var {
+        let low = self.encode(prepared, encoders.low.own, &channels.low);
+        let high = self.encode(prepared, encoders.high.own, &channels.high);
         Var::concat_cols(&[&low, &high]).unit_rows()
     }
 
     /// The embedding that the classifier reads.
-    pub(super) fn embed(&self, reading: &Reading, parameters: &[Var]) -> Var {
-        let mut take = Take::from(parameters);
-        let channels = self.channels(reading, &mut take, None);
-        self.embedding(reading, &channels, &self.encoders(&mut take))
+    pub(super) fn embed(&self, prepared: &Prepared, parameters: &[Var]) -> Var {
+        let mut reader = ParamReader::from(parameters);
+        let channels = self.channels(prepared, &mut reader, None);
+        self.embedding(prepared, &channels, &self.encoders(&mut reader))
     }
 }
 
@@ -135,10 +136,10 @@ pub(super) struct Encoder<'a> {
 }
 
 impl Greet {
-    pub(super) fn encoders<'a>(&self, take: &mut Take<'a>) -> Encoders<'a> {
+    pub(super) fn encoders<'a>(&self, reader: &mut ParamReader<'a>) -> Encoders<'a> {
         let mut one = || Encoder {
-            own: [take.one(), take.one()],
-            projection: (0..self.projection_layers).map(|_| [take.one(), take.one()]).collect(),
+            own: [reader.one(), reader.one()],
+            projection: (0..self.projection_layers).map(|_| [reader.one(), reader.one()]).collect(),
         };
         Encoders { low: one(), high: one() }
     }
@@ -160,10 +161,10 @@ pub(super) mod tests {
     use super::*;
 
     /// A path of four nodes.
-    pub fn path(config: &Greet) -> Reading {
+    pub fn path(config: &Greet) -> Prepared {
         let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)]).unwrap().0;
         let features = Features::from_dense(Mat::from_fn(4, 3, |row, col| ((row + col) % 3) as f32));
-        config.read(&graph, &features, &mut Session::default()).unwrap()
+        config.prepare(&graph, &features, &mut Session::default()).unwrap()
     }
 
     #[test]
@@ -173,8 +174,9 @@ pub(super) mod tests {
         let first_node = |edge: (u32, u32), other: f32| {
             let graph = Graph::build(2, &[edge], None, true).unwrap().0;
             let rows = Mat::from_slice(2, 3, &[1.0, 2.0, 3.0, other, 1.0, 1.0]);
-            let reading = config.read(&graph, &Features::from_dense(rows), &mut Session::default()).unwrap();
-            config.embed(&reading, &parameters).value().row(0).to_vec()
+            let prepared =
+                config.prepare(&graph, &Features::from_dense(rows), &mut Session::default()).unwrap();
+            config.embed(&prepared, &parameters).value().row(0).to_vec()
         };
         assert_ne!(first_node((0, 1), 1.0), first_node((0, 1), 5.0));
         assert_eq!(first_node((1, 0), 1.0), first_node((1, 0), 5.0));
@@ -183,16 +185,16 @@ pub(super) mod tests {
     #[test]
     fn surely_homophilic_edges_are_a_gcn_and_leave_nothing_to_sharpen() {
         let config = Greet { hidden: 2, ..Greet::default() };
-        let reading = path(&config);
+        let prepared = path(&config);
         let mut parameters = config.parameters(3, 1).constants();
         parameters[4] = Var::constant(Mat::full(1, 1, 40.0)); // the bias of the edges' scores
-        let found = config.channels(&reading, &mut Take::from(&parameters), None);
+        let found = config.channels(&prepared, &mut ParamReader::from(&parameters), None);
         let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)]).unwrap().0;
         let expected = normalise::symmetric_with_self_loops(&graph);
         for (found, expected) in found.low.values.value().as_slice().iter().zip(&expected.values) {
             assert!((found - expected).abs() < 1e-5);
         }
-        let identity = reading.loops.value().as_slice();
+        let identity = prepared.loops.value().as_slice();
         for (found, expected) in found.high.values.value().as_slice().iter().zip(identity) {
             assert!((found - expected).abs() < 1e-5);
         }

@@ -7,12 +7,12 @@ use rand::seq::index;
 
 use super::classifier::Judge;
 use super::contrast::{Same, contrast};
-use super::encoders::{Channels, Encoder, Encoders, Reading};
+use super::encoders::{Channels, Encoder, Encoders, Prepared};
 use super::{Greet, ViewConfig};
 use crate::autograd::{Sparse, Var};
 use crate::linalg::SparseMat;
 use crate::linalg::random::{derive, generator};
-use crate::models::parts::{Take, noise, some_rows};
+use crate::models::parts::{ParamReader, noise, row_subset};
 use crate::training::{Objective, Score};
 
 /// Epochs from one look at the validation nodes to the next, as the authors look.
@@ -21,16 +21,16 @@ const LOOK_EVERY: usize = 20;
 /// Learning without labels.
 pub(super) struct Pretraining<'a> {
     pub config: &'a Greet,
-    pub reading: &'a Reading,
+    pub prepared: &'a Prepared,
     pub nearest: &'a SparseMat,
     pub judge: Judge<'a>,
 }
 
 impl Objective for Pretraining<'_> {
     fn loss(&self, parameters: &[Var], seed: u64) -> Var {
-        let mut take = Take::from(parameters);
-        let channels = self.config.channels(self.reading, &mut take, Some(derive(seed, &[0])));
-        let encoders = self.config.encoders(&mut take);
+        let mut reader = ParamReader::from(parameters);
+        let channels = self.config.channels(self.prepared, &mut reader, Some(derive(seed, &[0])));
+        let encoders = self.config.encoders(&mut reader);
         let contrast = self.contrast(&channels, &encoders, seed);
         if derive(seed, &[5]).is_multiple_of(2) {
             return contrast;
@@ -43,11 +43,11 @@ impl Objective for Pretraining<'_> {
     }
 
     fn num_examples(&self) -> usize {
-        self.reading.pattern.rows()
+        self.prepared.pattern.rows()
     }
 
     fn score(&self, parameters: &[Var]) -> Option<Score> {
-        self.judge.learn(self.config.embed(self.reading, parameters).value()).score
+        self.judge.learn(self.config.embed(self.prepared, parameters).value()).score
     }
 }
 
@@ -60,7 +60,7 @@ impl Pretraining<'_> {
             let weight = hide_rows(encoder.own[0], config.hide_features, derive(seed, &[0]));
             let values = propagation.values.detach().dropout(config.hide_edges, derive(seed, &[1]));
             let propagation = Sparse::new(Arc::clone(&propagation.pattern), values);
-            let own = self.config.first(self.reading, [&weight, encoder.own[1]]);
+            let own = self.config.first(self.prepared, [&weight, encoder.own[1]]);
             let rows = (1..self.config.hops).fold(own, |rows, _| propagation.matmul(&rows));
             // The last step, only to the nodes of the batch.
             encoder.projected(rows_of(&propagation, &nodes).matmul(&rows)) // [batch, hidden]
@@ -72,7 +72,7 @@ impl Pretraining<'_> {
 
     /// The nodes of one contrastive loss.
     fn batch(&self, seed: u64) -> Rc<[u32]> {
-        let num_nodes = self.reading.pattern.rows();
+        let num_nodes = self.prepared.pattern.rows();
         if num_nodes <= self.config.batch {
             return (0..num_nodes as u32).collect();
         }
@@ -85,14 +85,14 @@ impl Pretraining<'_> {
         let fixed = [&encoders.low, &encoders.high].map(|encoder| encoder.own.map(Var::detach));
         let [low, high] = &fixed;
         let judge = |own: &'_ [Var; 2], propagation: &Sparse| {
-            self.config.encode(self.reading, [&own[0], &own[1]], propagation)
+            self.config.encode(self.prepared, [&own[0], &own[1]], propagation)
         };
         let (low, high) = (judge(low, &channels.low), judge(high, &channels.high));
         let rows = Var::concat_cols(&[&low, &high]).unit_rows(); // [n, 2 hidden]
-        let (joined, random) = self.reading.compared.products(&rows, seed); // [nnz, 1]
+        let (joined, random) = self.prepared.compared.products(&rows, seed); // [nnz, 1]
         let farther = random.sub(&joined); // how much closer a random pair is
-        let edges = self.reading.loops.scale(-1.0).add_scalar(1.0);
-        let count = (self.reading.pattern.nnz() - self.reading.pattern.rows()).max(1) as f32;
+        let edges = self.prepared.loops.scale(-1.0).add_scalar(1.0);
+        let count = (self.prepared.pattern.nnz() - self.prepared.pattern.rows()).max(1) as f32;
         let excess = |apart: &Var, margin: f32, share: &Var| {
             let sure = share.add_scalar(-0.5).relu().mul(&edges);
             apart.add_scalar(margin).relu().mul(&sure).sum().scale(0.5 / count)
@@ -112,7 +112,7 @@ fn hide_rows(weight: &Var, share: f32, seed: u64) -> Var {
 
 /// Some rows of a matrix, in this order.
 fn rows_of(mat: &Sparse, rows: &[u32]) -> Sparse {
-    let (pattern, entries) = some_rows(&mat.pattern, rows);
+    let (pattern, entries) = row_subset(&mat.pattern, rows);
     Sparse::new(pattern, mat.values.gather_rows(&entries.into()))
 }
 
@@ -127,16 +127,16 @@ mod tests {
     #[test]
     fn the_two_losses_teach_different_networks() {
         let config = Greet { projection_layers: 2, ..Greet::default() };
-        let reading = path(&config);
+        let prepared = path(&config);
         let nearest = SparseMat::from_triplets(4, 4, vec![(0, 1, 1.0)]);
         let nobody = Labelled::default();
         let judge = Judge { train: &nobody, val: &nobody, num_classes: 1, monitor: Monitor::Accuracy };
-        let objective = Pretraining { config: &config, reading: &reading, nearest: &nearest, judge };
+        let objective = Pretraining { config: &config, prepared: &prepared, nearest: &nearest, judge };
         let parameters: Vec<Var> = config.parameters(3, 1).constants();
         let parameters: Vec<Var> = parameters.iter().map(|p| Var::parameter(p.shared_value())).collect();
-        let mut take = Take::from(&parameters);
-        let channels = config.channels(&reading, &mut take, Some(1));
-        let encoders = config.encoders(&mut take);
+        let mut reader = ParamReader::from(&parameters);
+        let channels = config.channels(&prepared, &mut reader, Some(1));
+        let encoders = config.encoders(&mut reader);
         let all: Vec<&Var> = parameters.iter().collect();
         let reached = |loss: &Var| -> Vec<bool> {
             let found = crate::autograd::gradients(loss, &all, crate::autograd::Order::First);

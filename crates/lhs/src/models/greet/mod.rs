@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use self::classifier::Judge;
 use self::learning::Pretraining;
 use super::parts::knn::nearest;
-use super::parts::{Make, Take};
+use super::parts::{ParamBuilder, ParamReader};
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, Widths, settings};
 use crate::autograd::Var;
 use crate::error::Result;
@@ -107,103 +107,6 @@ impl Default for Greet {
     }
 }
 
-/// GREET after learning.
-#[derive(Clone, Debug)]
-pub struct FittedGreet {
-    config: Greet,
-    encoders: Parameters,
-    classifier: Parameters,
-}
-
-impl Model for Greet {
-    type Fitted = FittedGreet;
-
-    fn validate(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::at_least_one("hops", self.hops)?;
-        settings::not_negative("sharpness", self.sharpness)?;
-        settings::at_least_one("projection_layers", self.projection_layers)?;
-        settings::at_least_one("batch", self.batch)?;
-        settings::not_negative("homophilic_margin", self.homophilic_margin)?;
-        settings::not_negative("heterophilic_margin", self.heterophilic_margin)?;
-        for (name, view) in [("low", &self.low), ("high", &self.high)] {
-            settings::share_below_one(&format!("{name}.hide_features"), view.hide_features)?;
-            settings::share_below_one(&format!("{name}.hide_edges"), view.hide_edges)?;
-        }
-        self.training.validate("training")
-    }
-
-    fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedGreet> {
-        self.validate()?;
-        let reading = self.read(task.graph, task.features, session)?;
-        let key = || MemoKey::new("nearest by features").features(task.features).setting(self.neighbours);
-        let nearest: Arc<SparseMat> = session.shared(key, |_| Ok(nearest(task.features, self.neighbours)))?;
-        let mut encoders = self.parameters(task.features.dim(), seed);
-        let judge = Judge::new(task, self.training.monitor);
-        let objective = Pretraining { config: self, reading: &reading, nearest: &nearest, judge };
-        train("encoders", &objective, &mut encoders, &self.training, derive(seed, &[2]), session)?;
-
-        let embedding = self.embed(&reading, &encoders.constants());
-        let weights = objective.judge.learn(embedding.value()).weights.transposed(); // [d + 1, C]
-        let (dim, classes) = (weights.rows() - 1, weights.cols());
-        let mut classifier = self.classifier_parameters(classes);
-        let (rows, bias) = weights.as_slice().split_at(dim * classes);
-        classifier.restore(&Tensors::from([
-            ("classifier.weight".to_string(), Mat::from_slice(dim, classes, rows)),
-            ("classifier.bias".to_string(), Mat::from_slice(1, classes, bias)),
-        ]))?;
-        Ok(FittedGreet { config: self.clone(), encoders, classifier })
-    }
-}
-
-impl Greet {
-    /// The classifier as it is saved, before it has learned.
-    fn classifier_parameters(&self, classes: usize) -> Parameters {
-        let mut make = Make::new(0);
-        make.linear("classifier", 2 * self.hidden, classes);
-        make.done()
-    }
-}
-
-impl NodeClassifier for FittedGreet {
-    fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
-        settings::same_columns(features, self.encoders.shape(0).0)?;
-        let reading = self.config.read(graph, features, &mut Session::default())?;
-        let network = Linear { embedding: self.config.embed(&reading, &self.encoders.constants()) };
-        Ok(probabilities(&network, &self.classifier.constants()))
-    }
-
-    fn saved(&self) -> Result<SavedModel> {
-        let mut tensors = self.encoders.tensors();
-        tensors.extend(self.classifier.tensors());
-        let widths = Widths { features: self.encoders.shape(0).0, classes: self.classifier.shape(0).1 };
-        SavedModel::new(&self.config, &widths, tensors)
-    }
-}
-
-impl FittedModel for FittedGreet {
-    fn restore(saved: &SavedModel) -> Result<Self> {
-        let config: Greet = saved.settings()?;
-        let Widths { features, classes } = saved.state()?;
-        let (mut encoders, mut classifier) =
-            (config.parameters(features, 0), config.classifier_parameters(classes));
-        encoders.restore(&saved.contents.tensors)?;
-        classifier.restore(&saved.contents.tensors)?;
-        Ok(FittedGreet { config, encoders, classifier })
-    }
-}
-
-/// The classifier on finished embeddings.
-struct Linear {
-    embedding: Var,
-}
-
-impl Network for Linear {
-    fn scores(&self, parameters: &[Var], _dropout_seed: Option<u64>) -> Var {
-        Take::from(parameters).linear(&self.embedding) // [n, classes]
-    }
-}
-
 impl ModelInfo for Greet {
     const NAME: &'static str = "greet";
     const SUMMARY: &'static str = "embeddings without labels from homophilic and heterophilic edges, then a linear model (Liu et al. 2023)";
@@ -235,5 +138,102 @@ impl ModelInfo for Greet {
             ("normalise_features", SearchSpace::choice([false, true])),
             ("training.learning_rate", SearchSpace::choice([1e-3, 3e-3])),
         ]
+    }
+}
+
+/// GREET after learning.
+#[derive(Clone, Debug)]
+pub struct FittedGreet {
+    config: Greet,
+    encoders: Parameters,
+    classifier: Parameters,
+}
+
+impl Model for Greet {
+    type Fitted = FittedGreet;
+
+    fn validate(&self) -> Result<()> {
+        settings::at_least_one("hidden", self.hidden)?;
+        settings::at_least_one("hops", self.hops)?;
+        settings::not_negative("sharpness", self.sharpness)?;
+        settings::at_least_one("projection_layers", self.projection_layers)?;
+        settings::at_least_one("batch", self.batch)?;
+        settings::not_negative("homophilic_margin", self.homophilic_margin)?;
+        settings::not_negative("heterophilic_margin", self.heterophilic_margin)?;
+        for (name, view) in [("low", &self.low), ("high", &self.high)] {
+            settings::share_below_one(&format!("{name}.hide_features"), view.hide_features)?;
+            settings::share_below_one(&format!("{name}.hide_edges"), view.hide_edges)?;
+        }
+        self.training.validate("training")
+    }
+
+    fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedGreet> {
+        self.validate()?;
+        let prepared = self.prepare(task.graph, task.features, session)?;
+        let key = || MemoKey::new("nearest by features").features(task.features).setting(self.neighbours);
+        let nearest: Arc<SparseMat> = session.shared(key, |_| Ok(nearest(task.features, self.neighbours)))?;
+        let mut encoders = self.parameters(task.features.dim(), seed);
+        let judge = Judge::new(task, self.training.monitor);
+        let objective = Pretraining { config: self, prepared: &prepared, nearest: &nearest, judge };
+        train("encoders", &objective, &mut encoders, &self.training, derive(seed, &[2]), session)?;
+
+        let embedding = self.embed(&prepared, &encoders.constants());
+        let weights = objective.judge.learn(embedding.value()).weights.transposed(); // [d + 1, C]
+        let (dim, classes) = (weights.rows() - 1, weights.cols());
+        let mut classifier = self.classifier_parameters(classes);
+        let (rows, bias) = weights.as_slice().split_at(dim * classes);
+        classifier.restore(&Tensors::from([
+            ("classifier.weight".to_string(), Mat::from_slice(dim, classes, rows)),
+            ("classifier.bias".to_string(), Mat::from_slice(1, classes, bias)),
+        ]))?;
+        Ok(FittedGreet { config: self.clone(), encoders, classifier })
+    }
+}
+
+impl Greet {
+    /// The classifier as it is saved, before it has learned.
+    fn classifier_parameters(&self, classes: usize) -> Parameters {
+        let mut builder = ParamBuilder::new(0);
+        builder.linear("classifier", 2 * self.hidden, classes);
+        builder.done()
+    }
+}
+
+impl NodeClassifier for FittedGreet {
+    fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
+        settings::same_columns(features, self.encoders.shape(0).0)?;
+        let prepared = self.config.prepare(graph, features, &mut Session::default())?;
+        let network = Linear { embedding: self.config.embed(&prepared, &self.encoders.constants()) };
+        Ok(probabilities(&network, &self.classifier.constants()))
+    }
+
+    fn saved(&self) -> Result<SavedModel> {
+        let mut tensors = self.encoders.tensors();
+        tensors.extend(self.classifier.tensors());
+        let widths = Widths { features: self.encoders.shape(0).0, classes: self.classifier.shape(0).1 };
+        SavedModel::new(&self.config, &widths, tensors)
+    }
+}
+
+impl FittedModel for FittedGreet {
+    fn restore(saved: &SavedModel) -> Result<Self> {
+        let config: Greet = saved.settings()?;
+        let Widths { features, classes } = saved.state()?;
+        let (mut encoders, mut classifier) =
+            (config.parameters(features, 0), config.classifier_parameters(classes));
+        encoders.restore(&saved.contents.tensors)?;
+        classifier.restore(&saved.contents.tensors)?;
+        Ok(FittedGreet { config, encoders, classifier })
+    }
+}
+
+/// The classifier on finished embeddings.
+struct Linear {
+    embedding: Var,
+}
+
+impl Network for Linear {
+    fn scores(&self, parameters: &[Var], _dropout_seed: Option<u64>) -> Var {
+        ParamReader::from(parameters).linear(&self.embedding) // [n, classes]
     }
 }

@@ -1,11 +1,11 @@
 //! The graph encoder and classifier: channels that are kept apart, and a masked autoencoder beside them.
 //!
 //! A node's own code `H = relu(X W_x + b_x) ‖ relu(P W_p + b_p) [n,w]` comes from its features `X` and its
-//! adjacency profile `P`, whom it is joined to, one column per known node (`structure::views::Neighbours`; more layers
+//! neighbour row `P`, whom it is joined to, one column per known node (`structure::views::NeighbourRows`; more layers
 //! of the same kind, if asked for, work on each of the two). The codes are that, its means one and two hops away over
 //! the latent graph `S`, and over the given graph `A` (both row-stochastic, without self loops), side by side; a linear
-//! head classifies them. So a node's own code is never averaged away, and each channel is weighed for itself (`trust`
-//! says which are read):
+//! head classifies them. So a node's own code is never averaged away, and each channel is weighed for itself
+//! (`channel_selection` says which are read):
 //! `scores = H W₀ + S H W₁ + S² H W₂ + A H W₃ + A² H W₄ + b`.
 //! Averages and weights commute, so the code is first multiplied by all weights and then travels as a few
 //! columns, `H W₀ + S (H W₁ + S (H W₂)) + …`: the hops cost next to nothing, and no code of all channels is stored.
@@ -78,7 +78,7 @@ impl ReconstructionConfig {
 pub struct Channels {
     /// Feature columns.
     pub features: usize,
-    /// Columns of the profiles, the nodes of the training graph; 0 when they are not read.
+    /// Columns of the neighbour rows, the nodes of the training graph; 0 when they are not read.
     pub profile: usize,
     /// Hops over the latent graph.
     pub latent_hops: usize,
@@ -147,7 +147,7 @@ impl<'a> Encoder<'a> {
         features: &Features,
         structure: &Structure,
     ) -> Self {
-        let prepared = if config.normalise_features {
+        let features = if config.normalise_features {
             Input::new(&normalise::row_normalised(features))
         } else {
             Input::new(features)
@@ -155,8 +155,8 @@ impl<'a> Encoder<'a> {
         Encoder {
             config,
             channels,
-            features: prepared,
-            profile: Input::Sparse(Sparse::constant(&structure.inputs.neighbours)),
+            features,
+            profile: Input::Sparse(Sparse::constant(&structure.inputs.neighbour_rows)),
             latent: Sparse::constant(&normalise::row_stochastic(structure.latent())),
             given: Sparse::constant(&normalise::row_stochastic(&graph.to_undirected())),
             decoder: Sparse::constant(&normalise::symmetric_with_self_loops(structure.latent())),
@@ -288,8 +288,8 @@ fn target(channels: Channels, structure: &Structure) -> Mat {
     if channels.target == 0 {
         return Mat::zeros(structure.inputs.features.rows(), 0);
     }
-    let (features, profiles) = (&structure.inputs.features, &structure.inputs.profiles);
-    if channels.features > 0 { features.clone() } else { profiles.clone() }
+    let inputs = &structure.inputs;
+    if channels.features > 0 { inputs.features.clone() } else { inputs.profile_directions.clone() }
 }
 
 /// The nodes to mask, and a column that is 1 at the others. As many in every step: buffers of one size are

@@ -1,12 +1,12 @@
 //! LHS: learns a latent homophilic structure and classifies nodes on it (AAAI 2024).
 //!
 //! [`StructureConfig::fit`] induces and refines a graph in which neighbours share a class;
-//! [`encoder`] reads a node's own features, its adjacency profile, and both graphs in channels of their own.
+//! [`encoder`] reads a node's own features, its neighbour row, and both graphs in channels of their own.
 //! On another graph the structure is found again, by what was learned, before the encoder reads it.
 
+pub mod channel_selection;
 pub mod encoder;
 pub mod tampering;
-pub mod trust;
 
 use std::borrow::Cow;
 
@@ -22,9 +22,9 @@ use crate::training::{
     Auto, EpochRecord, Observer, Parameters, Session, Supervised, Task, Tensors, TrainingConfig, argmax,
     probabilities, train,
 };
+use channel_selection::{ChannelSelection, ChannelSet, Fixed};
 use encoder::{Channels, Encoder, ReconstructionConfig};
 use tampering::Tampering;
-use trust::{Doors, Fixed, Trust};
 
 /// Up to this many nodes, several members are worth their time.
 const FEW_NODES: usize = 10_000;
@@ -41,12 +41,12 @@ pub struct Lhs {
     pub layers: usize,
     /// Encoders that learn on the same structure from different starts, and whose probabilities are averaged, 1
     /// or more, or `auto`: 3 on graphs of up to 10,000 nodes, where chance weighs most, 1 on larger ones.
-    pub members: Auto<usize>,
+    pub ensemble_size: Auto<usize>,
     /// Hops over the latent graph, 0 or more, or `auto`.
     pub latent_hops: Auto<usize>,
     /// Hops over the given graph, 0 or more, or `auto`.
     pub given_hops: Auto<usize>,
-    /// Whether the encoder reads adjacency profiles: `true`, `false` or `auto`.
+    /// Whether the encoder reads neighbour rows, whom a node is joined to: `true`, `false` or `auto`.
     pub profile: Auto<bool>,
     /// Given edges with less support (short paths around them) than this are left out, 0 or above, or `auto`: none,
     /// unless the edges of the training nodes look tampered with.
@@ -73,7 +73,7 @@ impl Default for Lhs {
         Lhs {
             hidden: 64,
             layers: 1,
-            members: Auto::CHOOSE,
+            ensemble_size: Auto::CHOOSE,
             latent_hops: Auto::CHOOSE,
             given_hops: Auto::CHOOSE,
             profile: Auto::CHOOSE,
@@ -89,6 +89,30 @@ impl Default for Lhs {
     }
 }
 
+impl ModelInfo for Lhs {
+    const NAME: &'static str = "lhs";
+    const SUMMARY: &'static str =
+        "latent homophilic structures (AAAI 2024): learns a graph whose neighbours agree, predicts on it";
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        vec![
+            ("hidden", SearchSpace::choice([64, 128])),
+            ("layers", SearchSpace::choice([1, 2])),
+            ("latent_hops", SearchSpace::Choice(vec!["auto".into(), 0.into(), 1.into(), 2.into()])),
+            ("given_hops", SearchSpace::Choice(vec!["auto".into(), 0.into(), 1.into(), 2.into()])),
+            ("profile", SearchSpace::Choice(vec!["auto".into(), true.into(), false.into()])),
+            ("input_dropout", SearchSpace::Uniform(0.0, 0.8)),
+            ("dropout", SearchSpace::Uniform(0.0, 0.8)),
+            ("channel_dropout", SearchSpace::Uniform(0.0, 0.5)),
+            ("normalise_features", SearchSpace::choice([false, true])),
+            ("reconstruction.weight", SearchSpace::choice([0.0, 0.5, 1.0])),
+            ("structure.rounds", SearchSpace::choice([0, 2])),
+            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 2e-2)),
+            ("training.weight_decay", SearchSpace::LogUniform(1e-5, 1e-1)),
+        ]
+    }
+}
+
 /// LHS after learning.
 #[derive(Clone, Debug)]
 pub struct FittedLhs {
@@ -99,7 +123,7 @@ pub struct FittedLhs {
     learned_from: Vec<bool>,
     /// The training graph, without the edges left out, and its structure, which need not be found again.
     seen: Option<(Graph, Structure)>,
-    trust: Trust,
+    selection: ChannelSelection,
     channels: Channels,
     /// One set per member.
     members: Vec<Parameters>,
@@ -107,8 +131,8 @@ pub struct FittedLhs {
 
 impl Lhs {
     /// The channels that are worth reading, and the accuracy of leaving out with them.
-    fn doors(&self, feature_columns: usize, trust: &Trust) -> (Doors, f32) {
-        trust.best(Fixed {
+    fn channel_set(&self, feature_columns: usize, selection: &ChannelSelection) -> (ChannelSet, f32) {
+        selection.best(Fixed {
             // Without features, the profile is all there is.
             profile: if feature_columns == 0 { Some(true) } else { self.profile.given() },
             given: self.given_hops.given().map(|hops| hops > 0),
@@ -118,21 +142,21 @@ impl Lhs {
 
     fn num_members(&self, graph: &Graph) -> usize {
         let usual = if graph.num_nodes() <= FEW_NODES { 3 } else { 1 };
-        self.members.given().unwrap_or(usual)
+        self.ensemble_size.given().unwrap_or(usual)
     }
 
-    fn channels(&self, task: &Task<'_>, structure: &Structure, trust: &Trust) -> Channels {
-        let doors = self.doors(task.features.dim(), trust).0;
+    fn channels(&self, task: &Task<'_>, structure: &Structure, selection: &ChannelSelection) -> Channels {
+        let set = self.channel_set(task.features.dim(), selection).0;
         Channels {
             features: task.features.dim(),
-            profile: if doors.profile { structure.inputs.neighbours.cols() } else { 0 },
-            latent_hops: self.latent_hops.given().unwrap_or(if doors.latent { HOPS } else { 0 }),
-            given_hops: self.given_hops.given().unwrap_or(if doors.given { HOPS } else { 0 }),
+            profile: if set.profile { structure.inputs.neighbour_rows.cols() } else { 0 },
+            latent_hops: self.latent_hops.given().unwrap_or(if set.latent { HOPS } else { 0 }),
+            given_hops: self.given_hops.given().unwrap_or(if set.given { HOPS } else { 0 }),
             target: if self.reconstruction.weight > 0.0 {
                 if task.features.dim() > 0 {
                     structure.inputs.features.cols()
                 } else {
-                    structure.inputs.profiles.cols()
+                    structure.inputs.profile_directions.cols()
                 }
             } else {
                 0
@@ -147,7 +171,7 @@ impl Model for Lhs {
     fn validate(&self) -> Result<()> {
         settings::at_least_one("hidden", self.hidden)?;
         settings::at_least_one("layers", self.layers)?;
-        settings::at_least_one("members", self.members.given().unwrap_or(1))?;
+        settings::at_least_one("ensemble_size", self.ensemble_size.given().unwrap_or(1))?;
         settings::not_negative("least_support", self.least_support.given().unwrap_or(0.0))?;
         settings::share_below_one("input_dropout", self.input_dropout)?;
         settings::share_below_one("dropout", self.dropout)?;
@@ -170,7 +194,9 @@ impl Lhs {
             return Ok(Tampering::given(least));
         }
         let inputs = self.structure.inputs(task, session)?;
-        Tampering::look(task, &inputs.profiles, |tampering| self.trial(task, tampering, seed, session))
+        Tampering::look(task, &inputs.profile_directions, |tampering| {
+            self.trial(task, tampering, seed, session)
+        })
     }
 
     /// Trains one member, and says how many of the validation nodes it gets right, 0..=1.
@@ -184,7 +210,7 @@ impl Lhs {
         // An interrupted trial is begun anew: it leaves nothing behind that the training could take for its own.
         let mut session =
             Session { observer: &Trial(session.observer), checkpoints: None, memo: session.memo };
-        let config = Lhs { members: Auto::Given(1), ..self.clone() };
+        let config = Lhs { ensemble_size: Auto::Given(1), ..self.clone() };
         let fitted = config.learn_trimmed(task, tampering, seed, &mut session)?;
         let found = fitted.predict(task.graph, task.features)?;
         let asked = task.val.nodes.iter().zip(&task.val.classes);
@@ -215,8 +241,8 @@ impl Lhs {
         let (fitted, structure) = self.structure.fit(task, derive(seed, &[2]), session)?;
         // What the structure needed is of other sizes than what the encoder will need.
         release_buffers();
-        let trust = Trust::measure(task.graph, &structure, &task.train, task.num_classes);
-        let channels = self.channels(task, &structure, &trust);
+        let selection = ChannelSelection::measure(task.graph, &structure, &task.train, task.num_classes);
+        let channels = self.channels(task, &structure, &selection);
         let network = Encoder::new(self, channels, task.graph, task.features, &structure);
         let objective = Supervised::on(&network, &task.train, &task.val);
         let mut member = |number: usize| {
@@ -233,7 +259,7 @@ impl Lhs {
             structure: fitted,
             learned_from: task.train.marked_among(task.graph.num_nodes()),
             seen: Some((task.graph.clone(), structure)),
-            trust,
+            selection,
             channels,
             members,
         })
@@ -263,8 +289,8 @@ impl NodeClassifier for FittedLhs {
         let state = State {
             channels: self.channels,
             classes: self.num_classes(),
-            members: self.members.len(),
-            trust: self.trust,
+            ensemble_size: self.members.len(),
+            selection: self.selection,
             tampering: self.tampering,
             structure: self.structure.choices().clone(),
         };
@@ -276,14 +302,14 @@ impl NodeClassifier for FittedLhs {
     fn diagnostics(&self) -> Vec<String> {
         let mut lines = self.structure.choices().diagnostics();
         lines.extend(self.tampering.diagnosis());
-        let (_, chosen) = self.config.doors(self.channels.features, &self.trust);
+        let (_, chosen) = self.config.channel_set(self.channels.features, &self.selection);
         let Channels { profile, latent_hops, given_hops, .. } = self.channels;
         lines.push(format!(
             "read: {latent_hops} hops over the latent graph, {given_hops} over the given one, profiles: {}; training \
              nodes right when left out: {:.1} %, by their features alone {:.1} %",
             if profile > 0 { "yes" } else { "no" },
             100.0 * chosen,
-            100.0 * self.trust.features_alone()
+            100.0 * self.selection.features_alone()
         ));
         lines
     }
@@ -305,8 +331,8 @@ impl FittedLhs {
     }
 
     /// How well each set of channels does at the training nodes, each left out.
-    pub fn trust(&self) -> &Trust {
-        &self.trust
+    pub fn channel_selection(&self) -> &ChannelSelection {
+        &self.selection
     }
 
     /// Whether the edges looked tampered with, and what was done about it.
@@ -362,8 +388,8 @@ impl Observer for Trial<'_> {
 struct State {
     channels: Channels,
     classes: usize,
-    members: usize,
-    trust: Trust,
+    ensemble_size: usize,
+    selection: ChannelSelection,
     tampering: Tampering,
     structure: Choices,
 }
@@ -374,10 +400,10 @@ const LEARNED_FROM: &str = "learned_from";
 impl FittedModel for FittedLhs {
     fn restore(saved: &SavedModel) -> Result<Self> {
         let config: Lhs = saved.settings()?;
-        let State { channels, classes, members, trust, tampering, structure } = saved.state()?;
+        let State { channels, classes, ensemble_size, selection, tampering, structure } = saved.state()?;
         let structure = FittedStructure::restore(structure, &saved.contents)?;
         let learned_from: Vec<bool> = saved.list(LEARNED_FROM)?.iter().map(|&from| from > 0).collect();
-        if learned_from.len() != structure.num_known() || members == 0 {
+        if learned_from.len() != structure.num_known() || ensemble_size == 0 {
             return Err(saved.damaged("its parts do not fit together"));
         }
         let member = |number: usize| {
@@ -389,31 +415,7 @@ impl FittedModel for FittedLhs {
             parameters.restore(&own)?;
             Ok(parameters)
         };
-        let members = (1..=members).map(member).collect::<Result<_>>()?;
-        Ok(FittedLhs { config, tampering, structure, learned_from, seen: None, trust, channels, members })
-    }
-}
-
-impl ModelInfo for Lhs {
-    const NAME: &'static str = "lhs";
-    const SUMMARY: &'static str =
-        "latent homophilic structures (AAAI 2024): learns a graph whose neighbours agree, predicts on it";
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        vec![
-            ("hidden", SearchSpace::choice([64, 128])),
-            ("layers", SearchSpace::choice([1, 2])),
-            ("latent_hops", SearchSpace::Choice(vec!["auto".into(), 0.into(), 1.into(), 2.into()])),
-            ("given_hops", SearchSpace::Choice(vec!["auto".into(), 0.into(), 1.into(), 2.into()])),
-            ("profile", SearchSpace::Choice(vec!["auto".into(), true.into(), false.into()])),
-            ("input_dropout", SearchSpace::Uniform(0.0, 0.8)),
-            ("dropout", SearchSpace::Uniform(0.0, 0.8)),
-            ("channel_dropout", SearchSpace::Uniform(0.0, 0.5)),
-            ("normalise_features", SearchSpace::choice([false, true])),
-            ("reconstruction.weight", SearchSpace::choice([0.0, 0.5, 1.0])),
-            ("structure.rounds", SearchSpace::choice([0, 2])),
-            ("training.learning_rate", SearchSpace::LogUniform(1e-3, 2e-2)),
-            ("training.weight_decay", SearchSpace::LogUniform(1e-5, 1e-1)),
-        ]
+        let members = (1..=ensemble_size).map(member).collect::<Result<_>>()?;
+        Ok(FittedLhs { config, tampering, structure, learned_from, seen: None, selection, channels, members })
     }
 }

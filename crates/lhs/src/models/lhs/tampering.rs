@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::trust::{PENALTY, class_targets, leave_one_out_accuracy};
+use super::channel_selection::{PENALTY, class_targets, leave_one_out_accuracy};
 use crate::error::Result;
 use crate::graph::support::{edge_support, supported};
 use crate::graph::{Graph, Labelled};
@@ -48,17 +48,17 @@ impl Tampering {
         Tampering { least_support, sign: None }
     }
 
-    /// Looks for the sign, and for what to do about it. `profiles [n,d]` are those of the whole graph; `trial` trains without
+    /// Looks for the sign, and for what to do about it. `profile_directions [n,d]` are those of the whole graph; `trial` trains without
     /// the edges that have less support than it is given, and says how good the validation nodes are then.
     pub fn look(
         task: &Task<'_>,
-        profiles: &Mat,
+        profile_directions: &Mat,
         trial: impl FnMut(Tampering) -> Result<f32>,
     ) -> Result<Self> {
-        let training = profiles.select_rows(&task.train.nodes);
+        let training = profile_directions.select_rows(&task.train.nodes);
         let sign = Sign {
             at_training: leave_one_out_accuracy(&training, &task.train.classes, task.num_classes),
-            at_validation: accuracy(profiles, &task.train, &task.val, task.num_classes),
+            at_validation: accuracy(profile_directions, &task.train, &task.val, task.num_classes),
         };
         if !sign.is_clear(task.train.nodes.len(), task.val.nodes.len()) {
             return Ok(Self::given(0.0));

@@ -1,8 +1,8 @@
 //! Convolution along a sequence: `y_t = Σ_o x_{t+o} W_o + b` for offsets `o` around 0, zeros beyond both ends.
 //!
 //! What a step of the output sees is laid side by side, so that a convolution is one product with the kernel
-//! `[width * from, to]`, made by [`Make::linear`](super::Make::linear) and taken by
-//! [`Take::linear`](super::Take::linear).
+//! `[width * from, to]`, built by [`ParamBuilder::linear`](super::ParamBuilder::linear) and read by
+//! [`ParamReader::linear`](super::ParamReader::linear).
 
 use super::side_by_side;
 use crate::autograd::Var;

@@ -1,4 +1,4 @@
-//! Parameters made and taken in one order, and the dense layer.
+//! Parameters built and read in one order, and the dense layer.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -7,19 +7,19 @@ use crate::linalg::Mat;
 use crate::linalg::random::{generator, glorot};
 use crate::training::{Input, Parameters};
 
-/// Makes fresh parameters, one after the other.
-pub struct Make {
+/// Builds fresh parameters, one after the other.
+pub struct ParamBuilder {
     rng: ChaCha8Rng,
     parameters: Parameters,
 }
 
-impl Make {
+impl ParamBuilder {
     /// Everything random comes from `seed`.
     pub fn new(seed: u64) -> Self {
-        Make { rng: generator(seed, 0), parameters: Parameters::default() }
+        ParamBuilder { rng: generator(seed, 0), parameters: Parameters::default() }
     }
 
-    /// A weight `[from, to]`, `NAME.weight`, and a bias `[1, to]`, `NAME.bias`: taken by [`Take::linear`].
+    /// A weight `[from, to]`, `NAME.weight`, and a bias `[1, to]`, `NAME.bias`: read by [`ParamReader::linear`].
     pub fn linear(&mut self, name: &str, from: usize, to: usize) {
         self.weight(&format!("{name}.weight"), from, to);
         self.free(&format!("{name}.bias"), Mat::zeros(1, to));
@@ -43,27 +43,27 @@ impl Make {
         self.parameters.bias(name, value);
     }
 
-    /// All that was made.
+    /// All that was built.
     pub fn done(self) -> Parameters {
         self.parameters
     }
 }
 
-/// Takes parameters in the order in which they were made.
-pub struct Take<'a>(std::slice::Iter<'a, Var>);
+/// Reads parameters in the order in which they were built.
+pub struct ParamReader<'a>(std::slice::Iter<'a, Var>);
 
-impl<'a> Take<'a> {
+impl<'a> ParamReader<'a> {
     /// Starts with the first.
     pub fn from(parameters: &'a [Var]) -> Self {
-        Take(parameters.iter())
+        ParamReader(parameters.iter())
     }
 
     /// The next parameter.
     ///
     /// # Panics
-    /// If there is none: `scores` then takes other parameters than `parameters` made.
+    /// If there is none: `scores` then reads other parameters than `parameters` built.
     pub fn one(&mut self) -> &'a Var {
-        self.0.next().expect("as many parameters are taken as were made")
+        self.0.next().expect("as many parameters are read as were built")
     }
 
     /// `x W + b`: `[n, from] -> [n, to]`.
@@ -87,13 +87,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_are_taken_as_they_were_made() {
-        let mut make = Make::new(1);
-        make.linear("a", 2, 3);
-        make.free("share", Mat::full(1, 1, 0.5));
-        let parameters = make.done().constants();
-        let mut take = Take::from(&parameters);
-        assert_eq!(take.linear(&Var::constant(Mat::full(4, 2, 1.0))).shape(), (4, 3));
-        assert_eq!(take.one().scalar(), 0.5);
+    fn parameters_are_read_as_they_were_built() {
+        let mut builder = ParamBuilder::new(1);
+        builder.linear("a", 2, 3);
+        builder.free("share", Mat::full(1, 1, 0.5));
+        let parameters = builder.done().constants();
+        let mut reader = ParamReader::from(&parameters);
+        assert_eq!(reader.linear(&Var::constant(Mat::full(4, 2, 1.0))).shape(), (4, 3));
+        assert_eq!(reader.one().scalar(), 0.5);
     }
 }

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use super::{Make, Take};
+use super::{ParamBuilder, ParamReader};
 use crate::autograd::{Var, lstm};
 use crate::linalg::Mat;
 
@@ -35,16 +35,16 @@ impl State {
 
 impl<'a> Cell<'a> {
     /// Fresh weights for inputs of width `from` and states of width `to`. It forgets little at first.
-    pub fn make(make: &mut Make, name: &str, from: usize, to: usize) {
-        make.weight(&format!("{name}.input"), from, 4 * to);
-        make.weight(&format!("{name}.recurrent"), to, 4 * to);
+    pub fn build(builder: &mut ParamBuilder, name: &str, from: usize, to: usize) {
+        builder.weight(&format!("{name}.input"), from, 4 * to);
+        builder.weight(&format!("{name}.recurrent"), to, 4 * to);
         let forget = |col: usize| if (to..2 * to).contains(&col) { 1.0 } else { 0.0 };
-        make.free(&format!("{name}.bias"), Mat::from_fn(1, 4 * to, |_, col| forget(col)));
+        builder.free(&format!("{name}.bias"), Mat::from_fn(1, 4 * to, |_, col| forget(col)));
     }
 
-    /// The weights, in the order in which they were made.
-    pub fn take(take: &mut Take<'a>) -> Self {
-        Cell { input: take.one(), recurrent: take.one(), bias: take.one() }
+    /// The weights, in the order in which they were built.
+    pub fn read(reader: &mut ParamReader<'a>) -> Self {
+        Cell { input: reader.one(), recurrent: reader.one(), bias: reader.one() }
     }
 
     /// What inputs say to the gates, `[n, from] -> [n, 4 to]`: the part of a step that needs no state.
@@ -76,10 +76,10 @@ mod tests {
 
     #[test]
     fn a_step_by_hand() {
-        let mut make = Make::new(1);
-        Cell::make(&mut make, "cell", 1, 1);
-        let parameters = make.done().constants();
-        let cell = Cell::take(&mut Take::from(&parameters));
+        let mut builder = ParamBuilder::new(1);
+        Cell::build(&mut builder, "cell", 1, 1);
+        let parameters = builder.done().constants();
+        let cell = Cell::read(&mut ParamReader::from(&parameters));
         let (w, u) = (parameters[0].value(), parameters[1].value());
         let (x, h, c) = (0.7f32, -0.4f32, 0.9f32);
         let column = |value: f32| Var::constant(Mat::column(&[value]));
@@ -94,10 +94,10 @@ mod tests {
 
     #[test]
     fn a_sequence_is_one_step_after_the_other() {
-        let mut make = Make::new(1);
-        Cell::make(&mut make, "cell", 2, 3);
-        let parameters = make.done().constants();
-        let cell = Cell::take(&mut Take::from(&parameters));
+        let mut builder = ParamBuilder::new(1);
+        Cell::build(&mut builder, "cell", 2, 3);
+        let parameters = builder.done().constants();
+        let cell = Cell::read(&mut ParamReader::from(&parameters));
         let x = Var::constant(Mat::from_fn(2, 2, |row, col| (row + 2 * col) as f32 - 1.0));
         let start = State::empty(1, 3);
         let heard = cell.heard(&x);

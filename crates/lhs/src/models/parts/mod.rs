@@ -12,10 +12,10 @@ pub mod noise;
 pub mod order;
 pub mod plane;
 pub mod random_walk;
+pub mod row_subset;
 pub mod scaling;
 pub mod similarity;
-pub mod some_rows;
 
 pub use dropout::Dropout;
-pub use layers::{Make, Take, side_by_side};
-pub use some_rows::some_rows;
+pub use layers::{ParamBuilder, ParamReader, side_by_side};
+pub use row_subset::row_subset;

@@ -16,80 +16,85 @@
 
 mod graph;
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
-
 use self::graph::{LearnedGraph, Pull, Through, row_sums};
+use super::architecture::NetworkSettings;
 use super::mlp::layered_parameters;
+use super::settings::network_settings;
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, Widths, settings};
-use crate::autograd::{Adam, Order, Var, gradients};
+use crate::autograd::{Order, Var, gradients};
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, Shrinker, SparseMat, matmul_nt};
 use crate::training::{
-    Checkpoint, EpochRecord, Input, MemoKey, Network, Objective, Parameters, Score, Session, Supervised,
-    Task, Tensors, Trained, TrainingConfig, dropout_before, probabilities,
+    Companion, Input, MemoKey, Network, Objective, Parameters, Score, Session, Supervised, Task, Tensors,
+    TrainingConfig, dropout_before, probabilities, train,
 };
 
 /// Beyond this, dense matrices of all pairs take gigabytes and their decomposition minutes.
 const MOST_NODES: usize = 8192;
-/// The name of the only stage.
-const STAGE: &str = "classifier";
 /// The tensor that holds `S - A`.
 const DIFFERENCE: &str = "difference";
-/// The network's parameters, in order; those at even places decay.
-const NAMES: [&str; 4] = ["layer0.weight", "layer0.bias", "layer1.weight", "layer1.bias"];
+/// The tensors of a checkpoint that hold `S`, the memory of its gradient, the best `S` so far, and the singular vectors
+/// that were left of it the last time.
+const ENTRIES: &str = "entries";
+const MOMENTUM: &str = "momentum";
+const BEST_ENTRIES: &str = "best_entries";
+const KEPT: &str = "kept";
 
-/// Settings of Pro-GNN.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ProGnn {
-    /// Width of the hidden layer, 1 or more.
-    pub hidden: usize,
-    /// Share of the hidden units dropped while training, 0..1.
-    pub dropout: f32,
-    /// Step size of the graph (the paper's η), 0 or above.
-    pub graph_rate: f32,
-    /// Weight of the l1 norm of the graph (the paper's α), 0 or above.
-    pub sparsity: f32,
-    /// Weight of its nuclear norm (the paper's β), 0 or above.
-    pub low_rank: f32,
-    /// The nuclear norm acts once in this many epochs, and that much harder, 1 or more; 1 is the published schedule.
-    pub low_rank_every: usize,
-    /// Weight of the network's cross-entropy in the loss of the graph (the paper's γ), 0 or above.
-    pub task: f32,
-    /// Weight of the features' smoothness over the graph (the paper's λ), 0 or above.
-    pub smoothness: f32,
-    /// Steps of the network per step of the graph, 1 or more.
-    pub network_steps: usize,
-    /// Scale every row of features to sum 1.
-    pub normalise_features: bool,
-    /// How both are trained; an epoch is one step of the graph and those of the network.
-    pub training: TrainingConfig,
+network_settings! {
+    /// Settings of Pro-GNN.
+    pub struct ProGnn {
+        /// Step size of the graph (the paper's η), 0 or above.
+        pub graph_rate: f32 = 0.01,
+        /// Weight of the l1 norm of the graph (the paper's α), 0 or above.
+        pub sparsity: f32 = 5e-4,
+        /// Weight of its nuclear norm (the paper's β), 0 or above.
+        pub low_rank: f32 = 1.5,
+        /// The nuclear norm acts once in this many epochs, and that much harder, 1 or more; 1 is the published schedule.
+        pub low_rank_every: usize = 10,
+        /// Weight of the network's cross-entropy in the loss of the graph (the paper's γ), 0 or above.
+        pub task: f32 = 1.0,
+        /// Weight of the features' smoothness over the graph (the paper's λ), 0 or above.
+        pub smoothness: f32 = 1e-3,
+        /// Steps of the network per step of the graph, 1 or more.
+        pub network_steps: usize = 2,
+    }
+    shared {
+        /// Width of the hidden layer, 1 or more.
+        hidden: 16,
+        /// Share of the hidden units dropped while training, 0..1.
+        dropout: 0.5,
+        normalise_features: false,
+        /// How both are trained; an epoch is one step of the graph and those of the network.
+        training: TrainingConfig {
+            epochs: 1000,
+            patience: 1000,
+            learning_rate: 5e-4,
+            ..TrainingConfig::default()
+        },
+    }
 }
 
-impl Default for ProGnn {
-    fn default() -> Self {
-        ProGnn {
-            hidden: 16,
-            dropout: 0.5,
-            graph_rate: 0.01,
-            sparsity: 5e-4,
-            low_rank: 1.5,
-            low_rank_every: 10,
-            task: 1.0,
-            smoothness: 1e-3,
-            network_steps: 2,
-            normalise_features: false,
-            training: TrainingConfig {
-                epochs: 1000,
-                patience: 1000,
-                learning_rate: 5e-4,
-                ..TrainingConfig::default()
-            },
-        }
+impl ModelInfo for ProGnn {
+    const NAME: &'static str = "pro-gnn";
+    const SUMMARY: &'static str =
+        "learns a sparse, low-rank, smooth graph together with a GCN (Jin et al. 2020); small graphs only";
+    const TRANSDUCTIVE: bool = true;
+
+    fn search() -> Vec<(&'static str, SearchSpace)> {
+        settings::search(
+            [16, 32, 64],
+            [
+                ("low_rank", SearchSpace::choice([0.5, 1.5, 3.0])),
+                ("smoothness", SearchSpace::choice([0.0, 1e-3, 1e-2, 1e-1])),
+                ("graph_rate", SearchSpace::choice([0.01, 0.02, 0.05])),
+                ("network_steps", SearchSpace::choice([1, 2])),
+            ],
+        )
     }
 }
 
@@ -119,16 +124,14 @@ impl Model for ProGnn {
     type Fitted = FittedProGnn;
 
     fn validate(&self) -> Result<()> {
-        settings::at_least_one("hidden", self.hidden)?;
-        settings::share_below_one("dropout", self.dropout)?;
+        self.shared().check()?;
         settings::not_negative("graph_rate", self.graph_rate)?;
         settings::not_negative("sparsity", self.sparsity)?;
         settings::not_negative("low_rank", self.low_rank)?;
         settings::at_least_one("low_rank_every", self.low_rank_every)?;
         settings::not_negative("task", self.task)?;
         settings::not_negative("smoothness", self.smoothness)?;
-        settings::at_least_one("network_steps", self.network_steps)?;
-        self.training.validate("training")
+        settings::at_least_one("network_steps", self.network_steps)
     }
 
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedProGnn> {
@@ -143,28 +146,19 @@ impl Model for ProGnn {
             false => None,
         };
         let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
+        let graph = LearnedGraph::of(&given);
         let learning = Learning {
             config: self,
             task,
             input: Input::scaled(task.features, self.normalise_features),
             given: &given,
             products: products.as_deref(),
+            best: RefCell::new(Rc::clone(&graph.entries)),
+            graph: RefCell::new(graph),
         };
-        let mut state = State::begin(&learning, &parameters);
-        if let Some(checkpoint) = session.load(STAGE)? {
-            state.resume(&given, &checkpoint)?;
-        }
-        while !state.progress.finished(&self.training) {
-            if session.observer.stopping() {
-                session.save(STAGE, &state.checkpoint())?;
-                session.observer.proceed()?;
-            }
-            let seed = derive(seed, &[1, state.progress.epochs as u64]);
-            session.observer.epoch(&learning.epoch(&mut state, seed)?);
-        }
-        let kept = state.best_weights.iter().map(|weight| (**weight).clone());
-        parameters.restore(&NAMES.iter().map(|name| name.to_string()).zip(kept).collect())?;
-        let difference = changed((*state.best_entries).clone(), &given, |entry, weight| entry - weight);
+        train("classifier", &learning, &mut parameters, &self.training, derive(seed, &[1]), session)?;
+        let best = Rc::unwrap_or_clone(learning.best.into_inner());
+        let difference = changed(best, &given, |entry, weight| entry - weight);
         Ok(FittedProGnn { config: self.clone(), parameters, difference })
     }
 }
@@ -296,154 +290,78 @@ impl DenseGcn<'_> {
     }
 }
 
-/// Everything that stays the same from epoch to epoch.
+/// Learns the graph and the network in turns.
 struct Learning<'a> {
     config: &'a ProGnn,
     task: &'a Task<'a>,
     input: Input,
     given: &'a SparseMat,
     products: Option<&'a Mat>,
+    graph: RefCell<LearnedGraph>,
+    /// `S` of the best state so far, shared until the graph changes.
+    best: RefCell<Rc<Mat>>,
 }
 
 impl Learning<'_> {
-    /// One step of the graph and some of the network.
-    fn epoch(&self, state: &mut State, seed: u64) -> Result<EpochRecord> {
-        let epoch = state.progress.epochs;
-        let through = self.network(state).through(&state.constants(), self.task, self.config.task);
-        state.graph.step(self.given, &through, self.products, self.config.pull(epoch));
-        let network = self.network(state);
-        let objective = Supervised::on(&network, &self.task.train, &self.task.val);
-        let (mut train_loss, mut score) = (f32::NAN, None);
-        for step in 0..self.config.network_steps {
-            train_loss = state.step(&objective, derive(seed, &[step as u64]));
-            score = objective.score(&state.constants());
-            state.keep_best(score, &self.config.training);
-        }
-        state.progress.epochs += 1;
-        if !train_loss.is_finite() {
-            return Err(Error::Diverged { stage: STAGE.into(), epoch, loss: train_loss });
-        }
-        let (val_loss, val_accuracy) = (score.map(|score| score.loss), score.map(|score| score.accuracy));
-        Ok(EpochRecord { stage: STAGE.into(), epoch, train_loss, val_loss, val_accuracy })
-    }
-
-    fn network(&self, state: &State) -> DenseGcn<'_> {
-        let graph = Propagation::over(Rc::clone(&state.graph.entries), &state.graph.measured.degrees);
+    /// The network on the graph as it is.
+    fn network(&self) -> DenseGcn<'_> {
+        let learned = self.graph.borrow();
+        let graph = Propagation::over(Rc::clone(&learned.entries), &learned.measured.degrees);
         DenseGcn { config: self.config, input: &self.input, graph }
     }
 }
 
-/// Everything that changes from epoch to epoch. What is kept is shared until it changes.
-struct State {
-    graph: LearnedGraph,
-    weights: Vec<Rc<Mat>>,
-    adam: Adam,
-    best_entries: Rc<Mat>,
-    best_weights: Vec<Rc<Mat>>,
-    progress: Trained,
+impl Objective for Learning<'_> {
+    fn loss(&self, parameters: &[Var], seed: u64) -> Var {
+        Supervised::on(&self.network(), &self.task.train, &self.task.val).loss(parameters, seed)
+    }
+
+    fn num_examples(&self) -> usize {
+        self.task.train.nodes.len()
+    }
+
+    fn score(&self, parameters: &[Var]) -> Option<Score> {
+        Supervised::on(&self.network(), &self.task.train, &self.task.val).score(parameters)
+    }
+
+    fn companion(&self) -> Option<&dyn Companion> {
+        Some(self)
+    }
 }
 
-impl State {
-    fn begin(learning: &Learning<'_>, parameters: &Parameters) -> Self {
-        let graph = LearnedGraph::of(learning.given);
-        let weights: Vec<Rc<Mat>> = parameters.constants().iter().map(Var::shared_value).collect();
-        let adam = learning.config.training.adam(learning.task.train.nodes.len());
-        State {
-            best_entries: Rc::clone(&graph.entries),
-            best_weights: weights.clone(),
-            adam: Adam::new(adam, weights.iter().map(|weight| weight.shape())),
-            progress: Trained { epochs: 0, best_epoch: 0, best: None },
-            graph,
-            weights,
+/// The graph.
+impl Companion for Learning<'_> {
+    fn optimiser_steps(&self) -> usize {
+        self.config.network_steps
+    }
+
+    fn step(&self, epoch: usize, parameters: &[Var]) {
+        let through = self.network().through(parameters, self.task, self.config.task);
+        self.graph.borrow_mut().step(self.given, &through, self.products, self.config.pull(epoch));
+    }
+
+    fn keep(&self) {
+        self.best.replace(Rc::clone(&self.graph.borrow().entries));
+    }
+
+    fn save(&self, tensors: &mut Tensors) {
+        let graph = self.graph.borrow();
+        tensors.insert(ENTRIES.into(), (*graph.entries).clone());
+        tensors.insert(MOMENTUM.into(), graph.momentum.clone());
+        tensors.insert(BEST_ENTRIES.into(), (**self.best.borrow()).clone());
+        if let Some(kept) = &graph.shrinker.kept {
+            tensors.insert(KEPT.into(), kept.clone());
         }
     }
 
-    fn constants(&self) -> Vec<Var> {
-        self.weights.iter().map(|weight| Var::constant(Rc::clone(weight))).collect()
-    }
-
-    /// One step of the network; returns its loss.
-    fn step(&mut self, objective: &impl Objective, seed: u64) -> f32 {
-        let vars: Vec<Var> = self.weights.iter().map(|weight| Var::parameter(Rc::clone(weight))).collect();
-        let loss = objective.loss(&vars, seed);
-        let found = gradients(&loss, &vars.iter().collect::<Vec<_>>(), Order::First);
-        let loss = loss.scalar();
-        drop(vars);
-        self.adam.next_step();
-        for (place, (weight, gradient)) in self.weights.iter_mut().zip(&found).enumerate() {
-            self.adam.update(place, Rc::make_mut(weight), gradient.value(), place % 2 == 0);
-        }
-        loss
-    }
-
-    fn keep_best(&mut self, score: Option<Score>, config: &TrainingConfig) {
-        let better = match (score, self.progress.best) {
-            (Some(score), Some(best)) => score.beats(&best, config.monitor),
-            _ => true,
-        };
-        if better {
-            self.progress.best = score;
-            self.progress.best_epoch = self.progress.epochs;
-            self.best_entries = Rc::clone(&self.graph.entries);
-            self.best_weights = self.weights.clone();
-        }
-    }
-
-    fn checkpoint(&self) -> Checkpoint {
-        let mut tensors = Tensors::new();
-        tensors.insert("entries".into(), (*self.graph.entries).clone());
-        tensors.insert("momentum".into(), self.graph.momentum.clone());
-        tensors.insert("best_entries".into(), (*self.best_entries).clone());
-        if let Some(kept) = &self.graph.shrinker.kept {
-            tensors.insert("kept".into(), kept.clone());
-        }
-        for (place, name) in NAMES.iter().enumerate() {
-            let mut put = |kind: &str, mat: &Mat| tensors.insert(format!("{kind}/{name}"), mat.clone());
-            put("value", &self.weights[place]);
-            put("best", &self.best_weights[place]);
-            put("adam_first", &self.adam.first[place]);
-            put("adam_second", &self.adam.second[place]);
-        }
-        let state = serde_json::json!({ "progress": self.progress, "steps": self.adam.steps });
-        Checkpoint { tensors, state }
-    }
-
-    fn resume(&mut self, given: &SparseMat, checkpoint: &Checkpoint) -> Result<()> {
+    fn resume(&self, tensors: &Tensors) -> Result<()> {
         let damaged = || Error::data("the checkpoint cannot be read", "begin the training again");
-        let tensor = |name: &str| checkpoint.tensors.get(name).cloned().ok_or_else(damaged);
-        let each = |kind: &str| {
-            NAMES.iter().map(|name| tensor(&format!("{kind}/{name}"))).collect::<Result<Vec<_>>>()
-        };
-        let shared = |mats: Vec<Mat>| mats.into_iter().map(Rc::new).collect::<Vec<_>>();
-        let number = |key: &str| checkpoint.state.get(key).cloned().ok_or_else(damaged);
-        let shrinker = Shrinker { kept: checkpoint.tensors.get("kept").cloned() };
-        self.graph = LearnedGraph::resumed(given, tensor("entries")?, tensor("momentum")?, shrinker);
-        self.best_entries = Rc::new(tensor("best_entries")?);
-        self.weights = shared(each("value")?);
-        self.best_weights = shared(each("best")?);
-        (self.adam.first, self.adam.second) = (each("adam_first")?, each("adam_second")?);
-        self.adam.steps = number("steps")?.as_u64().ok_or_else(damaged)?;
-        self.progress = serde_json::from_value(number("progress")?).map_err(|_| damaged())?;
+        let tensor = |name: &str| tensors.get(name).cloned().ok_or_else(damaged);
+        let shrinker = Shrinker { kept: tensors.get(KEPT).cloned() };
+        let graph = LearnedGraph::resumed(self.given, tensor(ENTRIES)?, tensor(MOMENTUM)?, shrinker);
+        self.graph.replace(graph);
+        self.best.replace(Rc::new(tensor(BEST_ENTRIES)?));
         Ok(())
-    }
-}
-
-impl ModelInfo for ProGnn {
-    const NAME: &'static str = "pro-gnn";
-    const SUMMARY: &'static str =
-        "learns a sparse, low-rank, smooth graph together with a GCN (Jin et al. 2020); small graphs only";
-    const TRANSDUCTIVE: bool = true;
-
-    fn search() -> Vec<(&'static str, SearchSpace)> {
-        settings::search(
-            [16, 32, 64],
-            [
-                ("low_rank", SearchSpace::choice([0.5, 1.5, 3.0])),
-                ("smoothness", SearchSpace::choice([0.0, 1e-3, 1e-2, 1e-1])),
-                ("graph_rate", SearchSpace::choice([0.01, 0.02, 0.05])),
-                ("network_steps", SearchSpace::choice([1, 2])),
-            ],
-        )
     }
 }
 
@@ -453,7 +371,7 @@ mod tests {
 
     use super::*;
     use crate::graph::Labelled;
-    use crate::training::{CheckpointStore, Observer};
+    use crate::training::{Checkpoint, CheckpointStore, EpochRecord, Observer};
 
     #[test]
     fn too_many_nodes_are_refused_before_memory_is_asked_for() {
@@ -535,7 +453,7 @@ mod tests {
         let mut session =
             Session { observer: &stop_late, checkpoints: Some(&mut store), ..Session::default() };
         assert!(config.fit_with(&task, 1, &mut session).is_err(), "it was stopped");
-        let left = store.0.as_ref().map(|checkpoint| checkpoint.tensors["kept"].cols());
+        let left = store.0.as_ref().map(|checkpoint| checkpoint.tensors[KEPT].cols());
         assert_eq!(left, Some(10), "few enough to be looked for near the last ones");
         let mut session = Session { checkpoints: Some(&mut store), ..Session::default() };
         assert_eq!(config.fit_with(&task, 1, &mut session).unwrap().saved().unwrap(), whole);

@@ -11,14 +11,14 @@ use crate::linalg::random::derive;
 
 /// The nodes that a model was trained on, by a fingerprint of their features.
 #[derive(Clone, Debug, PartialEq)]
-pub struct KnownNodes {
+pub struct NodeIdentity {
     fingerprints: Vec<u64>,
 }
 
-impl KnownNodes {
+impl NodeIdentity {
     /// Remembers the nodes of a training graph.
     pub fn of(features: &Features) -> Self {
-        KnownNodes {
+        NodeIdentity {
             fingerprints: (0..features.num_nodes()).map(|node| fingerprint(features, node)).collect(),
         }
     }
@@ -55,7 +55,7 @@ impl KnownNodes {
 
     /// The nodes of these fingerprints.
     pub fn from_fingerprints(fingerprints: Vec<u64>) -> Self {
-        KnownNodes { fingerprints }
+        NodeIdentity { fingerprints }
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn nodes_keep_their_numbers_unless_they_were_renumbered() {
-        let known = KnownNodes::of(&features(&[[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [3.0, 1.0]]));
+        let known = NodeIdentity::of(&features(&[[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [3.0, 1.0]]));
         let same = features(&[[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [3.0, 1.0], [9.0, 9.0]]);
         assert_eq!(known.find(&same), [Some(0), Some(1), Some(2), Some(3), None], "one was appended");
         let noisy = features(&[[1.1, 0.0], [2.1, 0.0], [3.1, 1.0], [3.1, 1.0]]);

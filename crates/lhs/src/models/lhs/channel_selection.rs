@@ -1,9 +1,9 @@
 //! Which channels the encoder should read, told by the training labels alone.
 //!
 //! Beside its own features, a node may be known by its adjacency profile, by hops over the given graph and by hops
-//! over the latent one. On some graphs each of them only brings noise, and the first two are doors for an attack on
+//! over the latent one. On some graphs each of them only brings noise, and the first two let in an attack on
 //! the edges. So ridge classifiers with and without each of the three are compared by leave-one-out accuracy at
-//! the training nodes, which the hat matrix gives exactly: `ŷ₋ᵢ = (Hat Y - h Y)ᵢ / (1 - hᵢ)`. A door to the given edges
+//! the training nodes, which the hat matrix gives exactly: `ŷ₋ᵢ = (Hat Y - h Y)ᵢ / (1 - hᵢ)`. A channel from the given edges
 //! must pay a margin; the latent graph is read unless that costs accuracy.
 //! Cost: eight factorisations with up to a few hundred columns, `O(n_train d²)`.
 
@@ -18,13 +18,13 @@ use crate::training::argmax;
 const COLUMNS: usize = 64;
 /// Penalty of the classifiers.
 pub(super) const PENALTY: f32 = 1.0;
-/// What an open door must add to the share of the training nodes that are right.
-const WORTH_OPENING: f32 = 0.005;
+/// What a channel from the given edges must add to the share of the training nodes that are right.
+const WORTH_READING: f32 = 0.005;
 
-/// Which doors are open.
+/// Which channels are read beside a node's own features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Doors {
-    /// Profiles are part of a node's own code.
+pub struct ChannelSet {
+    /// The neighbour row is part of a node's own code.
     pub profile: bool,
     /// There are hops over the given graph.
     pub given: bool,
@@ -32,29 +32,29 @@ pub struct Doors {
     pub latent: bool,
 }
 
-/// How many combinations of doors there are.
+/// How many sets of channels there are.
 const COMBINATIONS: usize = 8;
 
-impl Doors {
-    /// All combinations; of equals, the earlier is preferred.
-    fn all() -> [Doors; COMBINATIONS] {
-        std::array::from_fn(|number| Doors {
+impl ChannelSet {
+    /// All sets; of equals, the earlier is preferred.
+    fn all() -> [ChannelSet; COMBINATIONS] {
+        std::array::from_fn(|number| ChannelSet {
             latent: number & 1 == 0,
             profile: number & 2 != 0,
             given: number & 4 != 0,
         })
     }
 
-    /// Doors to the given edges.
+    /// How many channels lead from the given edges.
     fn risky(self) -> f32 {
         f32::from(u8::from(self.profile) + u8::from(self.given))
     }
 }
 
-/// What is fixed beforehand of the doors.
+/// What is fixed beforehand of the set.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fixed {
-    /// Profiles.
+    /// Neighbour rows.
     pub profile: Option<bool>,
     /// Hops over the given graph.
     pub given: Option<bool>,
@@ -63,55 +63,56 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    fn allows(self, doors: Doors) -> bool {
-        self.profile.is_none_or(|profile| profile == doors.profile)
-            && self.given.is_none_or(|given| given == doors.given)
-            && self.latent.is_none_or(|latent| latent == doors.latent)
+    fn allows(self, set: ChannelSet) -> bool {
+        self.profile.is_none_or(|profile| profile == set.profile)
+            && self.given.is_none_or(|given| given == set.given)
+            && self.latent.is_none_or(|latent| latent == set.latent)
     }
 }
 
-/// Leave-one-out accuracy at the training nodes, 0..=1, for each combination of doors.
+/// Leave-one-out accuracy at the training nodes, 0..=1, for each set of channels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Trust(pub [f32; COMBINATIONS]);
+pub struct ChannelSelection(pub [f32; COMBINATIONS]);
 
-impl Trust {
+impl ChannelSelection {
     /// Measures it.
     pub fn measure(graph: &Graph, structure: &Structure, train: &Labelled, num_classes: usize) -> Self {
         let latent = normalise::row_stochastic(structure.latent());
         let given = normalise::row_stochastic(&graph.to_undirected());
-        let Inputs { features, profiles, .. } = structure.inputs.as_ref();
-        // What each door lets in at the training nodes, without and with profiles.
-        let channels = [vec![features], vec![features, profiles]].map(|views| {
+        let Inputs { features, profile_directions, .. } = structure.inputs.as_ref();
+        // What each channel says at the training nodes, without and with profiles.
+        let channels = [vec![features], vec![features, profile_directions]].map(|views| {
             let own = leading_columns(&views);
             let one = given.apply(&own);
             let parts = [latent.apply(&own), given.apply(&one), one];
             (own.select_rows(&train.nodes), parts.map(|part| part.select_rows(&train.nodes)))
         });
-        Trust(Doors::all().map(|doors| {
-            let (own, [latent, two, one]) = &channels[usize::from(doors.profile)];
+        ChannelSelection(ChannelSet::all().map(|set| {
+            let (own, [latent, two, one]) = &channels[usize::from(set.profile)];
             let mut parts = vec![own.clone()];
-            if doors.latent {
+            if set.latent {
                 parts.push(latent.clone());
             }
-            if doors.given {
+            if set.given {
                 parts.extend([two.clone(), one.clone()]);
             }
             leave_one_out_accuracy(&Mat::side_by_side(&parts), &train.classes, num_classes)
         }))
     }
 
-    /// With all doors shut.
+    /// With no channel but a node's own features.
     pub fn features_alone(&self) -> f32 {
         self.0[1]
     }
 
-    /// The doors that are worth opening, and the accuracy with them.
-    pub fn best(&self, fixed: Fixed) -> (Doors, f32) {
-        let worth = |(doors, accuracy): (Doors, f32)| accuracy - WORTH_OPENING * doors.risky();
-        let candidates = Doors::all().into_iter().zip(self.0).filter(|(doors, _)| fixed.allows(*doors));
-        let better =
-            |best: (Doors, f32), next: (Doors, f32)| if worth(next) > worth(best) { next } else { best };
-        candidates.reduce(better).unwrap_or((Doors::all()[0], self.0[0]))
+    /// The channels that are worth reading, and the accuracy with them.
+    pub fn best(&self, fixed: Fixed) -> (ChannelSet, f32) {
+        let worth = |(set, accuracy): (ChannelSet, f32)| accuracy - WORTH_READING * set.risky();
+        let candidates = ChannelSet::all().into_iter().zip(self.0).filter(|(set, _)| fixed.allows(*set));
+        let better = |best: (ChannelSet, f32), next: (ChannelSet, f32)| {
+            if worth(next) > worth(best) { next } else { best }
+        };
+        candidates.reduce(better).unwrap_or((ChannelSet::all()[0], self.0[0]))
     }
 }
 
@@ -147,17 +148,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_door_must_pay_and_what_is_fixed_stays() {
-        let best = |trust: &Trust, fixed| {
-            let doors = trust.best(fixed).0;
-            (doors.latent, doors.profile, doors.given)
+    fn a_channel_must_pay_and_what_is_fixed_stays() {
+        let best = |selection: &ChannelSelection, fixed| {
+            let set = selection.best(fixed).0;
+            (set.latent, set.profile, set.given)
         };
         let auto = Fixed::default();
-        let trust = Trust([0.80, 0.80, 0.81, 0.79, 0.804, 0.804, 0.812, 0.812]);
-        assert_eq!(best(&trust, auto), (true, true, false));
-        assert_eq!(best(&trust, Fixed { profile: Some(false), ..auto }), (true, false, false));
-        assert_eq!(best(&trust, Fixed { given: Some(true), ..auto }), (true, true, true));
-        let noise = Trust([0.80, 0.801, 0.80, 0.80, 0.80, 0.80, 0.80, 0.80]);
+        let selection = ChannelSelection([0.80, 0.80, 0.81, 0.79, 0.804, 0.804, 0.812, 0.812]);
+        assert_eq!(best(&selection, auto), (true, true, false));
+        assert_eq!(best(&selection, Fixed { profile: Some(false), ..auto }), (true, false, false));
+        assert_eq!(best(&selection, Fixed { given: Some(true), ..auto }), (true, true, true));
+        let noise = ChannelSelection([0.80, 0.801, 0.80, 0.80, 0.80, 0.80, 0.80, 0.80]);
         assert_eq!(best(&noise, auto), (false, false, false));
         assert_eq!(best(&noise, Fixed { latent: Some(true), ..auto }), (true, false, false));
     }

@@ -2,29 +2,29 @@
 //! views. It depends on the graph and a few settings alone, so all splits and seeds share it.
 
 use super::SelfExpression;
-use super::known::KnownNodes;
 use super::learner::Views;
 use super::low_rank::DirectionMap;
-use super::views::{Basis, Neighbours, View};
+use super::node_identity::NodeIdentity;
+use super::views::{Basis, NeighbourRows, View};
 use crate::graph::{Features, Graph};
 use crate::linalg::{Mat, SparseMat};
 
 /// The two views of the training graph.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Bases {
-    pub(super) known: KnownNodes,
+    pub(super) identity: NodeIdentity,
     pub(super) features: Basis,
-    pub(super) profiles: Basis,
-    pub(super) neighbours: Neighbours,
+    pub(super) profile_directions: Basis,
+    pub(super) neighbour_rows: NeighbourRows,
 }
 
 impl Bases {
     pub(super) fn fit(graph: &Graph, features: &Features, components: usize) -> Self {
         Bases {
-            known: KnownNodes::of(features),
+            identity: NodeIdentity::of(features),
             features: Basis::fit(View::Features, graph, features, components),
-            profiles: Basis::fit(View::Adjacency, graph, features, components),
-            neighbours: Neighbours::fit(graph),
+            profile_directions: Basis::fit(View::Adjacency, graph, features, components),
+            neighbour_rows: NeighbourRows::fit(graph),
         }
     }
 
@@ -32,8 +32,8 @@ impl Bases {
     pub(super) fn inputs(&self, graph: &Graph, features: &Features, known: &[Option<u32>]) -> Inputs {
         Inputs {
             features: self.features.rows(graph, features, known),
-            profiles: self.profiles.rows(graph, features, known),
-            neighbours: self.neighbours.rows(graph, known),
+            profile_directions: self.profile_directions.rows(graph, features, known),
+            neighbour_rows: self.neighbour_rows.rows(graph, known),
         }
     }
 }
@@ -43,10 +43,10 @@ impl Bases {
 pub struct Inputs {
     /// `[n,d]` of the features; no columns without features.
     pub features: Mat,
-    /// `[n,d]` of the adjacency profiles.
-    pub profiles: Mat,
+    /// `[n,d]` of the adjacency profile_directions.
+    pub profile_directions: Mat,
     /// `[n, num_known]`, whom each node is joined to; not of unit length.
-    pub neighbours: SparseMat,
+    pub neighbour_rows: SparseMat,
 }
 
 impl Inputs {
@@ -54,8 +54,8 @@ impl Inputs {
     pub(super) fn rows(&self, views: Views) -> Mat {
         match views {
             Views::Features => self.features.clone(),
-            Views::Adjacency => self.profiles.clone(),
-            Views::Both => Mat::side_by_side(&[self.features.clone(), self.profiles.clone()]),
+            Views::Adjacency => self.profile_directions.clone(),
+            Views::Both => Mat::side_by_side(&[self.features.clone(), self.profile_directions.clone()]),
         }
     }
 
@@ -64,8 +64,8 @@ impl Inputs {
         let seen = |rows: &Mat| rows.as_slice().iter().any(|value| *value != 0.0);
         match views {
             Views::Features => seen(&self.features),
-            Views::Adjacency => seen(&self.profiles),
-            Views::Both => seen(&self.features) && seen(&self.profiles),
+            Views::Adjacency => seen(&self.profile_directions),
+            Views::Both => seen(&self.features) && seen(&self.profile_directions),
         }
     }
 }
