@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::Greet;
 use super::compared::Compared;
+use super::random_walk::returns;
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::{Mat, Pattern};
-use crate::models::parts::random_walk::returns;
 use crate::models::parts::scaling::{diagonal, symmetric, where_set};
 use crate::models::parts::{ParamBuilder, ParamReader, attention, noise};
 use crate::training::{Input, MemoKey, Parameters, Session};

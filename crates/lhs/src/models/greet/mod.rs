@@ -23,6 +23,7 @@ mod contrast;
 mod encoders;
 mod learning;
 mod logistic;
+mod random_walk;
 
 use std::sync::Arc;
 

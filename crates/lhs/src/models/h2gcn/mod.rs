@@ -9,8 +9,10 @@
 //! Departs from the paper: dropout falls on a node's own code, once for each place, before it travels and not
 //! after.
 
+mod hops;
+
 use super::architecture::{Architecture, Sizes};
-use super::parts::{Dropout, ParamBuilder, ParamReader, hops};
+use super::parts::{Dropout, ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};

@@ -12,9 +12,9 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::fingerprint;
 use crate::graph::Graph;
 use crate::linalg::{EigenOptions, Eigenpairs, Mat, SymmetricOperator, leading_eigenpairs, matmul, spmm};
+use crate::models::parts::fingerprint;
 
 /// How nodes are put into the plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

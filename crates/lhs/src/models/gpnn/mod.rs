@@ -13,11 +13,13 @@
 //! near, so that it remembers the nearest best; and where there are too many nodes, fingerprints of their features decide
 //! instead of chance, so that predictions follow a renumbering of the nodes.
 
+mod lstm;
+
 use std::rc::Rc;
 use std::sync::Arc;
 
+use self::lstm::{Cell, State};
 use super::architecture::{Architecture, ForSome, Sizes};
-use super::parts::lstm::{Cell, State};
 use super::parts::{ParamBuilder, ParamReader, conv1d, fingerprint, side_by_side};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};

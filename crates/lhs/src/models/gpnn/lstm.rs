@@ -5,9 +5,9 @@
 
 use std::rc::Rc;
 
-use super::{ParamBuilder, ParamReader};
 use crate::autograd::{Var, lstm};
 use crate::linalg::Mat;
+use crate::models::parts::{ParamBuilder, ParamReader};
 
 /// The weights of a cell.
 pub struct Cell<'a> {

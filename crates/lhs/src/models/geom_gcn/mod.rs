@@ -11,10 +11,12 @@
 //! computed again on a changed graph. Nodes at one place have no direction and go to the first cell; where so many share
 //! a place that far more pairs would be near than the graph has edges, they are left out.
 
+mod plane;
+
 use std::sync::Arc;
 
+pub use self::plane::Embedding;
 use super::architecture::{Architecture, Sizes};
-use super::parts::plane::{self, Embedding};
 use super::parts::{ParamBuilder, ParamReader, side_by_side};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
