@@ -75,9 +75,11 @@ pub fn run(args: &ReportArgs, global: &Global) -> Result<()> {
     }
     report.suites.iter().try_for_each(|suite| {
         let table = suite.table();
+        // A title of several lines would leave the comment, or the paragraph.
+        let title = suite.suite.title.replace('\n', " ");
         output::print(&match args.format {
-            Format::Markdown => format!("{}\n\n{}\n", suite.suite.title, table.markdown()),
-            Format::Latex => format!("% {}\n{}\n", suite.suite.title, table.latex()),
+            Format::Markdown => format!("{title}\n\n{}\n", table.markdown()),
+            Format::Latex => format!("% {title}\n{}\n", table.latex()),
             Format::Csv | Format::Html => table.csv(),
         })
     })

@@ -1,10 +1,13 @@
 //! Settings files, edited in place: one section is replaced, every other byte stays as it was.
+//!
+//! `toml_edit` says where the section stands, and the text is cut there. Its own `DocumentMut` would lose bytes of the
+//! other sections: carriage returns, and the order of dotted keys (`a.x`, `b`, `a.y`).
 
 use std::ops::Range;
 use std::path::Path;
 
-use toml::de::DeTable;
 use toml::{Table, Value};
+use toml_edit::{Document, Item};
 
 use crate::error::{Error, Result};
 use crate::io::atomic;
@@ -28,8 +31,9 @@ pub fn with_section(text: &str, model: &str, comments: &[String], settings: &Tab
     let section = section_text(model, comments, settings);
     let new = match section_range(text, model)? {
         Some(range) => {
-            let gap = if range.end == text.len() { "" } else { "\n" };
-            format!("{}{section}{gap}{}", &text[..range.start], &text[range.end..])
+            let rest = &text[range.end..];
+            let gap = if rest.is_empty() || rest.starts_with(['\n', '\r']) { "" } else { "\n" };
+            format!("{}{section}{gap}{rest}", &text[..range.start])
         }
         None if text.is_empty() => section,
         None => {
@@ -48,28 +52,46 @@ fn section_text(model: &str, comments: &[String], settings: &Table) -> String {
     text
 }
 
-/// From the comments above the section to those above the next one.
+/// From the comments right above the section to the end of its last line.
 fn section_range(text: &str, model: &str) -> Result<Option<Range<usize>>> {
     let document =
-        DeTable::parse(text).map_err(|error| Error::data(error.message(), "mend or move the file"))?;
-    let mut starts: Vec<(usize, bool)> = document
-        .get_ref()
-        .iter()
-        .map(|(name, _)| (start_with_comments(text, name.span().start), name.get_ref() == model))
-        .collect();
-    starts.sort_unstable();
-    let Some(place) = starts.iter().position(|(_, ours)| *ours) else { return Ok(None) };
-    let end = starts.get(place + 1).map_or(text.len(), |(start, _)| *start);
-    Ok(Some(starts[place].0..end))
+        Document::parse(text).map_err(|error| Error::data(error.message(), "mend or move the file"))?;
+    let mut spans = Vec::new();
+    document.get(model).into_iter().for_each(|item| add_spans(text, item, &mut spans));
+    let (start, end) = (spans.iter().map(|span| span.start).min(), spans.iter().map(|span| span.end).max());
+    let line_end = |end: usize| text[end..].find('\n').map_or(text.len(), |newline| end + newline + 1);
+    Ok(start.zip(end).map(|(start, end)| start..line_end(end)))
 }
 
-/// The start of the line at `offset`, or of the comment lines directly above it.
-fn start_with_comments(text: &str, offset: usize) -> usize {
+/// Where the headers (with the comments above them) and values of an item stand.
+fn add_spans(text: &str, item: &Item, spans: &mut Vec<Range<usize>>) {
+    let tables = match item {
+        Item::Table(table) => vec![table],
+        Item::ArrayOfTables(tables) => tables.iter().collect(),
+        Item::Value(value) => {
+            let line = |span: Range<usize>| start_with_comments(text, span.start, span.start)..span.end;
+            spans.extend(value.span().map(line));
+            return;
+        }
+        Item::None => return,
+    };
+    for table in tables {
+        if let Some(header) = table.span().filter(|_| !table.is_implicit() && !table.is_dotted()) {
+            let above = table.decor().prefix().and_then(|prefix| prefix.span());
+            let above = above.map_or(header.start, |above| above.start);
+            spans.push(start_with_comments(text, header.start, above)..header.end);
+        }
+        table.iter().for_each(|(_, item)| add_spans(text, item, spans));
+    }
+}
+
+/// The start of the line at `offset`, or of the comment lines directly above it that do not start before `floor`.
+fn start_with_comments(text: &str, offset: usize, floor: usize) -> usize {
     let line_start = |end: usize| text[..end].rfind('\n').map_or(0, |newline| newline + 1);
     let mut start = line_start(offset);
-    while start > 0 {
+    while start > floor {
         let above = line_start(start - 1);
-        if !text[above..start].trim_start().starts_with('#') {
+        if above < floor || !text[above..start].trim_start().starts_with('#') {
             break;
         }
         start = above;
@@ -132,7 +154,28 @@ mod tests {
     }
 
     #[test]
+    fn comments_and_formatting_of_other_sections_survive_byte_for_byte() {
+        let before = "# Head of the file.\r\n\r\ntop.b = 1 # dotted\nother  =  0x1F\ntop . a = 'x'\n\n\n\
+                      \t# indented remark\n[ mlp ]   # after the header\r\nx = [ 1,\n  2, # two\n\n ]\n\
+                      text = \"\"\"\n[gcn]\n# not a comment\"\"\"\n# detached, of nobody\n\n";
+        let after = "\n\n# detached as well\n\n# of lhs\n[lhs]\ny = { a=1 ,b = 2}#tight\n\n\
+                     [[lhs.list]]\n[[lhs.list]]\nz = 1_000.0\n\n# the end, without a line feed";
+        let old =
+            "# old\n  # remarks\n  [gcn] # narrow\nhidden = 64 # wide\n[gcn.deep]\nx = [\n 1,\n] # last\n";
+        let new = replaced(&format!("{before}{old}{after}")).unwrap();
+        assert_eq!(new, format!("{before}{SECTION}{after}"));
+        assert_eq!(replaced(&new).unwrap(), new);
+        let (text, rest) = ("[mlp]\ntext = \"\"\"\n# not a comment\"\"\"\n", "[lhs]\n");
+        assert_eq!(
+            replaced(&format!("{text}[gcn.deep]\n{rest}")).unwrap(),
+            format!("{text}{SECTION}\n{rest}")
+        );
+        assert_eq!(replaced("gcn = { hidden = 1 }\n# end\n").unwrap(), format!("{SECTION}\n# end\n"));
+    }
+
+    #[test]
     fn a_scattered_section_is_refused() {
+        assert!(replaced("gcn.hidden = 1\nother = 2\n").is_err());
         assert!(replaced("[gcn]\nhidden = 1\n[mlp]\n[gcn.deep]\nx = 1.0\n").is_err());
         assert!(replaced("[gcn\n").is_err());
     }

@@ -1,15 +1,23 @@
 //! NumPy's `.npy` arrays, streamed: a header in front, then the elements.
 //!
-//! Nothing is allocated on the word of a header: elements are decoded in small chunks, and what grows
-//! does so with the data that was really there. Errors are [`Error::Data`]; who knows the file names it.
+//! `npyz` reads the header and turns elements into bytes and back. Ours is what it does not promise, around it:
+//! nothing is allocated on the word of a header, a file is exactly as long as its header says, and headers that
+//! `npyz` could not bear are refused before it sees them (see [`guarded`]). Elements are decoded in small chunks,
+//! and what grows does so with the data that was really there. Errors are [`Error::Data`]; who knows the file names it.
 
 use std::io::{ErrorKind, Read, Write};
+
+use npyz::{
+    AutoSerialize, DType, Deserialize, Endianness, NpyHeader, Order, TypeChar, TypeRead, TypeStr, TypeWrite,
+};
 
 use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// Real headers have about a hundred bytes.
 const MAX_HEADER: usize = 1 << 16;
+/// A plain header has two.
+const MAX_BRACKETS: usize = 8;
 /// No array that this crate reads is larger; a header that claims more is damaged or hostile.
 const MAX_BYTES: u64 = 1 << 33;
 /// Arrays that are held decoded take 8 bytes per element: 2 GiB, enough for 134 million edges.
@@ -17,62 +25,46 @@ const MAX_HELD: u64 = 1 << 28;
 /// A multiple of every element size.
 const CHUNK: usize = 1 << 16;
 
-/// Types of elements, little endian.
-#[allow(missing_docs)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dtype {
-    Bool,
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
-    F32,
-    F64,
-}
+/// A type of elements that is read: bool, int8..int64, uint8..uint64, float32 or float64, little endian.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dtype(TypeStr);
 
 impl Dtype {
     /// From NumPy's spelling, such as `<f4` or `|b1`.
     pub fn parse(descr: &str) -> Result<Self> {
-        Ok(match descr {
-            "|b1" => Dtype::Bool,
-            "|i1" | "<i1" => Dtype::I8,
-            "<i2" => Dtype::I16,
-            "<i4" => Dtype::I32,
-            "<i8" => Dtype::I64,
-            "|u1" | "<u1" => Dtype::U8,
-            "<u2" => Dtype::U16,
-            "<u4" => Dtype::U32,
-            "<u8" => Dtype::U64,
-            "<f4" => Dtype::F32,
-            "<f8" => Dtype::F64,
-            "|O" => {
-                return Err(Error::data(
-                    "the array holds pickled Python objects, which are never loaded: they can run any code",
-                    "save it with a numeric type: numpy.savez_compressed(..., name=array.astype('float32'))",
-                ));
+        descr.parse().map_err(|_| unsupported(descr)).and_then(|plain| Dtype::of(&DType::Plain(plain)))
+    }
+
+    fn of(dtype: &DType) -> Result<Self> {
+        use TypeChar::{Bool, Float, Int, Uint};
+        if dtype.uses_pickled_array() {
+            return Err(Error::data(
+                "the array holds pickled Python objects, which are never loaded: they can run any code",
+                "save it with a numeric type: numpy.savez_compressed(..., name=array.astype('float32'))",
+            ));
+        }
+        match dtype {
+            DType::Plain(plain) if plain.endianness() != Endianness::Big => {
+                match (plain.type_char(), plain.size_field()) {
+                    (Bool, 1) | (Int | Uint, 1 | 2 | 4 | 8) | (Float, 4 | 8) => Ok(Dtype(plain.clone())),
+                    _ => Err(unsupported(&plain.to_string())),
+                }
             }
-            _ => {
-                return Err(Error::data(
-                    format!("elements of type {} are not supported", quoted(descr)),
-                    "save the array as little-endian bool, int8..int64, uint8..uint64, float32 or float64",
-                ));
-            }
-        })
+            other => Err(unsupported(other.descr().trim_matches('\''))),
+        }
     }
 
     /// Bytes of one element.
-    pub fn size(self) -> usize {
-        match self {
-            Dtype::Bool | Dtype::I8 | Dtype::U8 => 1,
-            Dtype::I16 | Dtype::U16 => 2,
-            Dtype::I32 | Dtype::U32 | Dtype::F32 => 4,
-            Dtype::I64 | Dtype::U64 | Dtype::F64 => 8,
-        }
+    pub fn size(&self) -> usize {
+        self.0.size_field() as usize
     }
+}
+
+fn unsupported(descr: &str) -> Error {
+    Error::data(
+        format!("elements of type {} are not supported", quoted(descr)),
+        "save the array as little-endian bool, int8..int64, uint8..uint64, float32 or float64",
+    )
 }
 
 /// What stands in front of the elements.
@@ -93,10 +85,10 @@ impl Header {
         let bytes = shape.iter().try_fold(dtype.size() as u64, |all, &axis| all.checked_mul(axis as u64));
         match bytes {
             Some(bytes) if bytes <= MAX_BYTES => Ok(Header { dtype, fortran, shape, bytes }),
-            _ => Err(Error::data(
-                format!("an array of shape {} is too large (limit: 8 GiB)", shape_text(&shape)),
-                "the file is damaged, or no graph that this program can hold",
-            )),
+            _ => Err(too_large(format!(
+                "an array of shape {} is too large (limit: 8 GiB)",
+                shape_text(&shape)
+            ))),
         }
     }
 
@@ -105,101 +97,121 @@ impl Header {
         self.bytes
     }
 
-    fn parse(text: &str) -> Result<Self> {
-        let (descr, fortran, shape) = dictionary(text).ok_or_else(|| {
-            Error::data(
-                format!("the header of the array is not understood: {}", quoted(text)),
-                "only plain arrays are read; save it again with numpy.savez_compressed",
-            )
-        })?;
-        Header::new(Dtype::parse(&descr)?, fortran, shape)
+    /// From the whole of what stands in front of the elements, magic number and all.
+    fn parse(file: &mut [u8], text: usize) -> Result<Self> {
+        guarded(&mut file[text..])?;
+        let header = NpyHeader::from_reader(&*file).map_err(|_| not_understood(&file[text..]))?;
+        let dtype = Dtype::of(&header.dtype())?;
+        // What does not fit into usize is too large for `new` as well.
+        let shape = header.shape().iter().map(|&axis| usize::try_from(axis).unwrap_or(usize::MAX)).collect();
+        Header::new(dtype, header.order() == Order::Fortran, shape)
     }
 }
 
-/// The three entries of a header such as `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }`.
-fn dictionary(text: &str) -> Option<(String, bool, Vec<usize>)> {
-    let (mut descr, mut fortran, mut shape) = (None, None, None);
-    let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
-    while !rest.is_empty() {
-        let (key, after) = rest.strip_prefix('\'')?.split_once('\'')?;
-        let value = after.trim_start().strip_prefix(':')?.trim_start();
-        rest = match key {
-            "descr" => {
-                let (name, after) = value.strip_prefix('\'')?.split_once('\'')?;
-                descr = Some(name.to_string());
-                after
-            }
-            "fortran_order" => {
-                let no = value.strip_prefix("False");
-                fortran = Some(no.is_none());
-                no.or_else(|| value.strip_prefix("True"))?
-            }
-            "shape" => {
-                let (axes, after) = value.strip_prefix('(')?.split_once(')')?;
-                // Python 2 wrote long integers as `12L`.
-                let axes = axes.split(',').map(|axis| axis.trim().trim_end_matches('L'));
-                shape = Some(axes.filter(|a| !a.is_empty()).map(|a| a.parse().ok()).collect::<Option<_>>()?);
-                after
-            }
-            _ => return None,
-        };
-        rest = rest.trim_start();
-        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+/// Refuses headers that npyz 0.9 cannot bear, and blanks the `L` of Python 2's long integers (`(12L, 3L)`), which it
+/// does not know.
+///
+/// It multiplies the axes unchecked: a panic, or without overflow checks a wrong product. And the time its parser takes
+/// doubles with every bracket inside of another one. So the brackets are few, the numbers are plain, and their product
+/// fits: numbers are words that start with a digit, and without signs nothing else can become an axis.
+fn guarded(text: &mut [u8]) -> Result<()> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let brackets = text.iter().filter(|byte| b"([{".contains(byte)).count();
+    if brackets > MAX_BRACKETS || text.iter().any(|byte| b"+-".contains(byte)) {
+        return Err(not_understood(text));
     }
-    Some((descr?, fortran?, shape?))
+    let (mut place, mut product) = (0, 1u64);
+    while place < text.len() {
+        let length = text[place..].iter().position(|&byte| !is_word(byte)).unwrap_or(text.len() - place);
+        let word = &mut text[place..place + length];
+        if word.first().is_some_and(u8::is_ascii_digit) {
+            if let Some(suffix) = word.last_mut().filter(|last| **last == b'L') {
+                *suffix = b' ';
+            }
+            let Ok(number) = std::str::from_utf8(word.trim_ascii_end()) else {
+                return Err(not_understood(text));
+            };
+            if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+                return Err(not_understood(text));
+            }
+            let axis = number.parse::<u64>().ok();
+            product = axis.and_then(|axis| product.checked_mul(axis.max(1))).ok_or_else(|| {
+                let said = quoted(&String::from_utf8_lossy(text));
+                too_large(format!("an array with the header {said} is too large (limit: 8 GiB)"))
+            })?;
+        }
+        place += length + 1;
+    }
+    Ok(())
+}
+
+fn not_understood(text: &[u8]) -> Error {
+    Error::data(
+        format!("the header of the array is not understood: {}", quoted(&String::from_utf8_lossy(text))),
+        "only plain arrays are read; save it again with numpy.savez_compressed",
+    )
+}
+
+fn too_large(problem: String) -> Error {
+    Error::data(problem, "the file is damaged, or no graph that this program can hold")
 }
 
 /// A type that elements are decoded into.
 pub trait Element: Copy {
     /// Appends the elements in `bytes` to `out`.
-    fn decode(dtype: Dtype, bytes: &[u8], out: &mut Vec<Self>) -> Result<()>;
+    fn decode(dtype: &Dtype, bytes: &[u8], out: &mut Vec<Self>) -> Result<()>;
 }
 
 impl Element for f32 {
-    fn decode(dtype: Dtype, bytes: &[u8], out: &mut Vec<f32>) -> Result<()> {
-        match dtype {
-            Dtype::Bool => each(bytes, out, |[b]| f32::from(b != 0)),
-            Dtype::I8 => each(bytes, out, |b| i8::from_le_bytes(b).into()),
-            Dtype::I16 => each(bytes, out, |b| i16::from_le_bytes(b).into()),
-            Dtype::I32 => each(bytes, out, |b| i32::from_le_bytes(b) as f32),
-            Dtype::I64 => each(bytes, out, |b| i64::from_le_bytes(b) as f32),
-            Dtype::U8 => each(bytes, out, |b| u8::from_le_bytes(b).into()),
-            Dtype::U16 => each(bytes, out, |b| u16::from_le_bytes(b).into()),
-            Dtype::U32 => each(bytes, out, |b| u32::from_le_bytes(b) as f32),
-            Dtype::U64 => each(bytes, out, |b| u64::from_le_bytes(b) as f32),
-            Dtype::F32 => each(bytes, out, f32::from_le_bytes),
-            Dtype::F64 => each(bytes, out, |b| f64::from_le_bytes(b) as f32),
+    fn decode(dtype: &Dtype, bytes: &[u8], out: &mut Vec<f32>) -> Result<()> {
+        match (dtype.0.type_char(), dtype.size()) {
+            (TypeChar::Bool, _) => each(dtype, bytes, out, |b: bool| f32::from(u8::from(b))),
+            (TypeChar::Int, 1) => each(dtype, bytes, out, |i: i8| i.into()),
+            (TypeChar::Int, 2) => each(dtype, bytes, out, |i: i16| i.into()),
+            (TypeChar::Int, 4) => each(dtype, bytes, out, |i: i32| i as f32),
+            (TypeChar::Int, _) => each(dtype, bytes, out, |i: i64| i as f32),
+            (TypeChar::Uint, 1) => each(dtype, bytes, out, |u: u8| u.into()),
+            (TypeChar::Uint, 2) => each(dtype, bytes, out, |u: u16| u.into()),
+            (TypeChar::Uint, 4) => each(dtype, bytes, out, |u: u32| u as f32),
+            (TypeChar::Uint, _) => each(dtype, bytes, out, |u: u64| u as f32),
+            (_, 4) => each(dtype, bytes, out, |f: f32| f),
+            (_, _) => each(dtype, bytes, out, |f: f64| f as f32),
         }
-        Ok(())
     }
 }
 
 impl Element for i64 {
-    fn decode(dtype: Dtype, bytes: &[u8], out: &mut Vec<i64>) -> Result<()> {
-        match dtype {
-            Dtype::Bool => each(bytes, out, |[b]| i64::from(b != 0)),
-            Dtype::I8 => each(bytes, out, |b| i8::from_le_bytes(b).into()),
-            Dtype::I16 => each(bytes, out, |b| i16::from_le_bytes(b).into()),
-            Dtype::I32 => each(bytes, out, |b| i32::from_le_bytes(b).into()),
-            Dtype::I64 => each(bytes, out, i64::from_le_bytes),
-            Dtype::U8 => each(bytes, out, |b| u8::from_le_bytes(b).into()),
-            Dtype::U16 => each(bytes, out, |b| u16::from_le_bytes(b).into()),
-            Dtype::U32 => each(bytes, out, |b| u32::from_le_bytes(b).into()),
+    fn decode(dtype: &Dtype, bytes: &[u8], out: &mut Vec<i64>) -> Result<()> {
+        match (dtype.0.type_char(), dtype.size()) {
+            (TypeChar::Bool, _) => each(dtype, bytes, out, |b: bool| b.into()),
+            (TypeChar::Int, 1) => each(dtype, bytes, out, |i: i8| i.into()),
+            (TypeChar::Int, 2) => each(dtype, bytes, out, |i: i16| i.into()),
+            (TypeChar::Int, 4) => each(dtype, bytes, out, |i: i32| i.into()),
+            (TypeChar::Int, _) => each(dtype, bytes, out, |i: i64| i),
+            (TypeChar::Uint, 1) => each(dtype, bytes, out, |u: u8| u.into()),
+            (TypeChar::Uint, 2) => each(dtype, bytes, out, |u: u16| u.into()),
+            (TypeChar::Uint, 4) => each(dtype, bytes, out, |u: u32| u.into()),
             // Beyond i64 a number is out of every range that is checked later, so its exact value is free.
-            Dtype::U64 => each(bytes, out, |b| u64::from_le_bytes(b).try_into().unwrap_or(i64::MAX)),
-            Dtype::F32 | Dtype::F64 => {
-                return Err(Error::data(
-                    "the array holds floating-point numbers where whole numbers are needed",
-                    "save it as integers: array.astype('int64')",
-                ));
-            }
+            (TypeChar::Uint, _) => each(dtype, bytes, out, |u: u64| u.try_into().unwrap_or(i64::MAX)),
+            _ => Err(Error::data(
+                "the array holds floating-point numbers where whole numbers are needed",
+                "save it as integers: array.astype('int64')",
+            )),
         }
-        Ok(())
     }
 }
 
-fn each<const SIZE: usize, T>(bytes: &[u8], out: &mut Vec<T>, decode: impl Fn([u8; SIZE]) -> T) {
-    out.extend(bytes.as_chunks::<SIZE>().0.iter().map(|&element| decode(element)));
+fn each<S: Deserialize, T>(
+    dtype: &Dtype,
+    mut bytes: &[u8],
+    out: &mut Vec<T>,
+    convert: impl Fn(S) -> T,
+) -> Result<()> {
+    let reader = S::reader(&DType::Plain(dtype.0.clone())).map_err(damaged)?;
+    while !bytes.is_empty() {
+        out.push(convert(reader.read_one(&mut bytes).map_err(damaged)?));
+    }
+    Ok(())
 }
 
 /// An array whose header is read and whose elements are still to come.
@@ -211,25 +223,26 @@ pub struct Reader<R> {
 impl<R: Read> Reader<R> {
     /// Reads the header of a `.npy` file; `size` is what the container says the whole file has.
     pub fn open(mut source: R, size: u64) -> Result<Self> {
-        let mut start = [0u8; 8];
-        fill(&mut source, &mut start)?;
-        if &start[..6] != MAGIC {
+        let mut file = vec![0u8; 8];
+        fill(&mut source, &mut file)?;
+        if !file.starts_with(MAGIC) {
             return Err(Error::data("this is not a NumPy array", "save it with numpy.savez_compressed"));
         }
-        let length_size = if start[6] == 1 { 2 } else { 4 };
-        let mut length = [0u8; 4];
-        fill(&mut source, &mut length[..length_size])?;
-        let length = u32::from_le_bytes(length) as usize;
-        if !(1..=3).contains(&start[6]) || length > MAX_HEADER {
+        let (version, minor) = (file[6], file[7]);
+        let text = if version == 1 { 10 } else { 12 };
+        file.resize(text, 0);
+        fill(&mut source, &mut file[8..])?;
+        let length = file[8..].iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
+        if !(1..=3).contains(&version) || minor != 0 || length > MAX_HEADER {
             return Err(Error::data(
-                format!("version {} with a header of {length} bytes is not a NumPy array", start[6]),
+                format!("version {version}.{minor} with a header of {length} bytes is not a NumPy array"),
                 "save it again with numpy.savez_compressed",
             ));
         }
-        let mut text = vec![0u8; length];
-        fill(&mut source, &mut text)?;
-        let header = Header::parse(&String::from_utf8_lossy(&text))?;
-        let needed = (start.len() + length_size + length) as u64 + header.bytes;
+        file.resize(text + length, 0);
+        fill(&mut source, &mut file[text..])?;
+        let header = Header::parse(&mut file, text)?;
+        let needed = file.len() as u64 + header.bytes;
         if size != needed {
             return Err(Error::data(
                 format!("shape {} needs {needed} bytes, but there are {size}", shape_text(&header.shape)),
@@ -274,7 +287,7 @@ impl<R: Read> Reader<R> {
             let chunk = &mut bytes[..left.min(CHUNK as u64) as usize];
             fill(&mut self.source, chunk)?;
             elements.clear();
-            T::decode(self.header.dtype, chunk, &mut elements)?;
+            T::decode(&self.header.dtype, chunk, &mut elements)?;
             take(&elements)?;
             left -= chunk.len() as u64;
         }
@@ -285,10 +298,8 @@ impl<R: Read> Reader<R> {
     pub fn into_vec<T: Element>(self) -> Result<Vec<T>> {
         let Header { fortran, shape, dtype, bytes } = self.header.clone();
         if bytes / dtype.size() as u64 > MAX_HELD {
-            return Err(Error::data(
-                format!("an array of shape {} is too large (limit: 2^28 numbers)", shape_text(&shape)),
-                "the file is damaged, or no graph that this program can hold",
-            ));
+            let shape = shape_text(&shape);
+            return Err(too_large(format!("an array of shape {shape} is too large (limit: 2^28 numbers)")));
         }
         let mut out = Vec::new();
         self.stream(|elements| {
@@ -324,7 +335,7 @@ fn expect_end(source: &mut impl Read) -> Result<()> {
     }
 }
 
-fn damaged(error: std::io::Error) -> Error {
+fn damaged(error: impl std::fmt::Display) -> Error {
     Error::data(format!("the data cannot be read: {error}"), "the file is damaged; get it again")
 }
 
@@ -340,42 +351,18 @@ pub fn quoted(text: &str) -> String {
     format!("{cut:?}{}", if cut.len() < text.len() { "…" } else { "" })
 }
 
-/// A type that elements are written from.
-pub trait Stored {
-    /// NumPy's spelling of the type.
-    const DESCR: &'static str;
-    /// Appends the element's bytes.
-    fn put(self, out: &mut Vec<u8>);
-}
-
-macro_rules! stored {
-    ($($kind:ty = $descr:literal),*) => {$(
-        impl Stored for $kind {
-            const DESCR: &'static str = $descr;
-            fn put(self, out: &mut Vec<u8>) {
-                out.extend_from_slice(&self.to_le_bytes());
-            }
-        }
-    )*};
-}
-stored!(f32 = "<f4", f64 = "<f8", i64 = "<i8", u32 = "<u4", u8 = "|u1");
-
-impl Stored for bool {
-    const DESCR: &'static str = "|b1";
-    fn put(self, out: &mut Vec<u8>) {
-        out.push(self.into());
-    }
-}
-
-/// Writes a whole `.npy` file; there must be as many values as the shape needs.
-pub fn write<T: Stored>(
+/// Writes a whole `.npy` file, little endian on any machine; there must be as many values as the shape needs.
+pub fn write<T: AutoSerialize>(
     out: &mut impl Write,
     shape: &[usize],
     values: impl IntoIterator<Item = T>,
 ) -> std::io::Result<()> {
-    let mut bytes = header(T::DESCR, shape);
+    let descr = T::default_dtype().descr().replace('>', "<");
+    let dtype = descr.trim_matches('\'').parse().map_err(std::io::Error::other)?;
+    let writer = T::writer(&DType::Plain(dtype)).map_err(std::io::Error::other)?;
+    let mut bytes = header(&descr, shape);
     for value in values {
-        value.put(&mut bytes);
+        writer.write_one(&mut bytes, &value)?;
         if bytes.len() >= CHUNK {
             out.write_all(&bytes)?;
             bytes.clear();
@@ -384,10 +371,10 @@ pub fn write<T: Stored>(
     out.write_all(&bytes)
 }
 
+/// By hand, since npyz lets the elements start at a multiple of 16: NumPy wants one of 64, for files that are mapped.
 fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     let axes: String = shape.iter().map(|axis| format!("{axis},")).collect();
-    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({axes}), }}");
-    // NumPy wants the elements to start at a multiple of 64 and the header to end in a line feed.
+    let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({axes}), }}");
     let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&[1, 0]);
@@ -462,6 +449,55 @@ mod tests {
         assert!(message::<i64>(&array("<f4", &[0; 4])).contains("floating-point"));
         assert!(message::<f32>(&array(">f4", &[0; 4])).contains("type \">f4\" are not supported"));
         assert!(message::<f32>(&array("|O", &[0; 8])).contains("pickled Python objects"));
+        for descr in [">f4", ">i8", "<f2", "<c8", "<U5", "|S3", "|V4", "<M8[ns]", "<f16"] {
+            let expected = format!("elements of type {descr:?} are not supported\n  hint: save the array as");
+            assert!(message::<f32>(&array(descr, &[0; 8])).contains(&expected), "{descr}");
+            assert!(message::<i64>(&array(descr, &[0; 8])).contains(&expected), "{descr}");
+        }
+        for descr in ["f4", "|f4", "<f3", "", "<"] {
+            assert!(message::<f32>(&array(descr, &[0; 4])).contains("not understood"), "{descr}");
+        }
+        assert!(Dtype::parse("f4").unwrap_err().to_string().contains("type \"f4\" are not supported"));
+        assert!(message::<i64>(&array("|b1", &[2])).contains("invalid value for bool: 2"));
+        let record = |descr: &str| {
+            file(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (1,), }}"), &[0; 8])
+        };
+        assert!(
+            message::<f32>(&record("[('a', '<f4'), ('b', '<f4')]"))
+                .contains("elements of type \"[('a', '<f4'), ('b', '<f4'), ]\" are not supported")
+        );
+        assert!(message::<f32>(&record("[('a', '<f4'), ('b', '|O')]")).contains("pickled Python objects"));
+    }
+
+    #[test]
+    fn the_bytes_of_a_file_are_fixed() {
+        let mut bytes = Vec::new();
+        write(&mut bytes, &[2, 1], [1u32, 0xfedc_ba98]).unwrap();
+        let text = "{'descr': '<u4', 'fortran_order': False, 'shape': (2,1,), }";
+        let expected = file(&format!("{text:<117}\n"), &[1, 0, 0, 0, 0x98, 0xba, 0xdc, 0xfe]);
+        assert_eq!(bytes, expected);
+    }
+
+    #[test]
+    fn every_version_of_the_format_is_read_and_no_other() {
+        let text = "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }";
+        let versioned = |major: u8, minor: u8, length: u32| {
+            let mut bytes = MAGIC.to_vec();
+            bytes.extend_from_slice(&[major, minor]);
+            bytes.extend_from_slice(&length.to_le_bytes());
+            bytes.extend_from_slice(text.as_bytes());
+            bytes.extend_from_slice(&[7, 8]);
+            bytes
+        };
+        assert_eq!(read::<i64>(&file(text, &[7, 8])).unwrap(), [7, 8]);
+        for major in [2, 3] {
+            assert_eq!(read::<i64>(&versioned(major, 0, text.len() as u32)).unwrap(), [7, 8]);
+        }
+        for (major, minor) in [(0, 0), (4, 0), (2, 1)] {
+            let message = message::<i64>(&versioned(major, minor, text.len() as u32));
+            assert!(message.contains(&format!("version {major}.{minor} with a header")), "{message}");
+        }
+        assert!(message::<i64>(&versioned(2, 0, u32::MAX)).contains("a header of 4294967295 bytes"));
     }
 
     #[test]
@@ -472,6 +508,14 @@ mod tests {
         assert!(message::<f32>(&claim("(99999999999, 99999999999)")).contains("too large"));
         assert!(message::<f32>(&claim("(8589934592,)")).contains("too large"));
         assert!(message::<f32>(&claim("(-1,)")).contains("not understood"));
+        assert!(message::<f32>(&claim("(0, 99999999999, 99999999999)")).contains("too large"));
+        assert!(message::<f32>(&claim("(99999999999999999999, )")).contains("too large"));
+        assert!(message::<f32>(&claim("[99999999999, 99999999999L]")).contains("too large"));
+        assert!(read::<f32>(&claim("(0, 7)")).unwrap().is_empty());
+        let nested = format!("{}1{}", "[".repeat(60), "]".repeat(60));
+        for shape in ["(0xffffffffff, 0xffffffffff)", "(9_9,)", "(1e5,)", "(1+1,)", "(1j,)", "7", &nested] {
+            assert!(message::<f32>(&claim(shape)).contains("not understood"), "{shape}");
+        }
         let zeros = file("{'descr': '|u1', 'fortran_order': False, 'shape': (999999999,)}", &[]);
         let reader = Reader::open(zeros.as_slice(), zeros.len() as u64 + 999_999_999).unwrap();
         assert!(

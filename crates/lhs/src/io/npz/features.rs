@@ -120,7 +120,7 @@ mod tests {
         });
         for (fortran, stored) in [(false, expected.clone()), (true, expected.transposed())] {
             let bytes: Vec<u8> = stored.as_slice().iter().flat_map(|v| v.to_le_bytes()).collect();
-            let header = Header::new(Dtype::F32, fortran, vec![rows, cols]).unwrap();
+            let header = Header::new(Dtype::parse("<f4").unwrap(), fortran, vec![rows, cols]).unwrap();
             let features = read(Reader::bare(header, bytes.as_slice()), rows).unwrap();
             assert_eq!(
                 features,
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn no_columns_means_no_features() {
-        let header = Header::new(Dtype::F32, false, vec![4, 0]).unwrap();
+        let header = Header::new(Dtype::parse("<f4").unwrap(), false, vec![4, 0]).unwrap();
         assert_eq!(read(Reader::bare(header, &[][..]), 4).unwrap(), Features::none(4));
     }
 }

@@ -14,7 +14,7 @@ use crate::io::npy;
 use crate::linalg::Mat;
 
 /// The bytes of an array.
-fn array<T: npy::Stored>(shape: &[usize], values: impl IntoIterator<Item = T>) -> Vec<u8> {
+fn array<T: npyz::AutoSerialize>(shape: &[usize], values: impl IntoIterator<Item = T>) -> Vec<u8> {
     let mut bytes = Vec::new();
     npy::write(&mut bytes, shape, values).unwrap();
     bytes
@@ -241,6 +241,42 @@ fn pickled_objects_are_refused() {
     let error = error("node_labels", Some(object));
     assert!(
         error.starts_with("toy.npz: member node_labels: the array holds pickled Python objects"),
+        "{error}"
+    );
+}
+
+#[test]
+fn odd_arrays_are_named_with_what_is_wrong() {
+    let with = |descr: &str, shape: &str, data: &[u8]| {
+        let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());
+        bytes.extend_from_slice(text.as_bytes());
+        bytes.extend_from_slice(data);
+        bytes
+    };
+    for (member, descr, shape, bytes, problem) in [
+        ("node_labels", "'>i8'", "(4,)", 32, "elements of type \">i8\" are not supported"),
+        ("node_labels", "'<U1'", "(4,)", 16, "elements of type \"<U1\" are not supported"),
+        ("node_labels", "'|S1'", "(4,)", 4, "elements of type \"|S1\" are not supported"),
+        ("node_labels", "'<f8'", "(4,)", 32, "the array holds floating-point numbers"),
+        ("node_labels", "[('a', '<i8')]", "(4,)", 32, "elements of type \"[('a', '<i8'), ]\""),
+        ("node_labels", "'<i8'", "()", 8, "the array has shape [], expected [any]"),
+        ("node_labels", "'<i8'", "(4,)", 31, "shape [4] needs"),
+        ("node_labels", "'<i8'", "(4,)", 33, "shape [4] needs"),
+        ("node_features", "'<f2'", "(4, 2)", 16, "elements of type \"<f2\" are not supported"),
+        ("node_features", "'<f4'", "()", 4, "the array has shape [], expected [4, any]"),
+        ("node_features", "'<f4'", "(4, 2, 1)", 32, "the array has shape [4, 2, 1], expected [4, any]"),
+        ("train_masks", "'<f4'", "(4,)", 16, "the array holds floating-point numbers"),
+        ("edges", "'<i8'", "(99999999999, 99999999999)", 0, "too large (limit: 8 GiB)"),
+    ] {
+        let error = error(member, Some(with(descr, shape, &vec![0; bytes])));
+        assert!(error.starts_with(&format!("toy.npz: member {member}: ")), "{error}");
+        assert!(error.contains(problem) && error.contains("\n  hint: "), "{error}");
+    }
+    let error = error("train_masks", Some(with("'|b1'", "(4,)", &[0, 1, 0, 7])));
+    assert!(
+        error.starts_with("toy.npz: member train_masks: the data cannot be read: invalid value"),
         "{error}"
     );
 }

@@ -56,7 +56,7 @@ impl ArchiveWriter<'_> {
     }
 
     /// Adds an array with as many values as its shape needs.
-    pub fn add<T: npy::Stored>(
+    pub fn add<T: npyz::AutoSerialize>(
         &mut self,
         member: &str,
         shape: &[usize],
