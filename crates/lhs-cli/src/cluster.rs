@@ -5,14 +5,15 @@ use serde_json::json;
 
 use super::interrupt;
 use super::output::Global;
+use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{DataSelection, Selected};
 use lhs::cluster::links::{LinkScores, Links, links};
-use lhs::cluster::{By, Fit, Method, cluster, fit};
+use lhs::cluster::{By, Fit, Method};
 use lhs::error::Result;
-use lhs::experiment::parallel;
-use lhs::experiment::split_seed;
 use lhs::experiment::splits::NumberedSplit;
+use lhs::experiment::{Data, OnError, Plan, Runner, Suite, parallel, split_seed};
 use lhs::metrics::statistics as metrics;
+use lhs::models::Registry;
 use lhs::training::Session;
 
 /// Cluster the nodes, and hold the clusters against the classes
@@ -69,18 +70,14 @@ pub struct LinksArgs {
 /// Runs `lhs cluster`.
 pub fn run(args: &ClusterArgs, global: &Global) -> Result<()> {
     let selected = args.data.load(global)?;
-    selected.dataset.check_trainable()?;
+    let name = selected.dataset.name().to_string();
     let method = if args.method == MethodArg::Agc { Method::Agc } else { Method::Latent };
     let by = if args.by == ByArg::Spectral { By::Spectral } else { By::Kmeans };
-    let fits = over_splits(&selected, "clustering", global, |numbered, seed, session| {
-        let groups = cluster(&selected.dataset, &numbered.split, method, by, seed, session)?;
-        fit(&selected.dataset, &numbered.split, &groups)
-    })?;
+    let fits = fits(method_name(method, by), args, selected, global)?;
     let column = |of: &dyn Fn(&Fit) -> f64| {
         let values: Vec<f64> = fits.iter().map(of).collect();
         (metrics::mean(&values), metrics::std(&values))
     };
-    let name = selected.dataset.name();
     global.say(format_args!("{name}, {method:?} by {by:?}, {} splits", fits.len()));
     global.say("                 accuracy, %        NMI            ARI");
     for (part, of) in [("test nodes", true), ("all nodes", false)] {
@@ -104,6 +101,39 @@ pub fn run(args: &ClusterArgs, global: &Global) -> Result<()> {
         "per_split": fits,
     }));
     Ok(())
+}
+
+/// What suites call a way of clustering.
+fn method_name(method: Method, by: By) -> &'static str {
+    match (method, by) {
+        (Method::Agc, _) => "agc",
+        (Method::Latent, By::Kmeans) => "latent-kmeans",
+        (Method::Latent, By::Spectral) => "latent-spectral",
+    }
+}
+
+/// How well the clusters fit, split by split.
+fn fits(name: &str, args: &ClusterArgs, selected: Selected, global: &Global) -> Result<Vec<Fit>> {
+    let suite = Suite {
+        title: format!("{name} on {}", selected.dataset.name()),
+        datasets: vec![args.data.data.display().to_string()],
+        clustering: true,
+        models: vec![name.into()],
+        directed: args.data.directed,
+        splits: Some(selected.spec),
+        num_splits: selected.splits.len(),
+        seeds: vec![global.seed],
+        ..Suite::default()
+    };
+    let plan = Plan::on(&suite, vec![Data::new(selected.dataset)?], &Registry::default())?;
+    let progress = Progress::new(global, Counts::Cells, plan.cells().count(), "clustering");
+    let runner =
+        Runner::new(&plan).threads(global.num_threads()?).observer(&progress).on_error(OnError::Stop);
+    let outcome = runner.run();
+    progress.done();
+    let nothing = || "nothing was kept; the same command begins again".to_string();
+    let records = outcome.map_err(|error| how_to_go_on(error, nothing))?.records;
+    Ok(records.into_iter().filter_map(|record| record.result?.clusters).collect())
 }
 
 /// Runs `lhs links`.
