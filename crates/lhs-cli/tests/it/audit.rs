@@ -187,7 +187,7 @@ fn rings_around_real_hubs_are_exact() {
     };
     for name in ["squirrel", "pubmed"] {
         let dataset =
-            load(&PathBuf::from(&folder).join(format!("{name}.npz")), &LoadOptions::default()).unwrap();
+            load(PathBuf::from(&folder).join(format!("{name}.npz")), &LoadOptions::default()).unwrap();
         let (graph, labels) = (dataset.graph(), dataset.labels());
         let hub = (0..graph.num_nodes()).max_by_key(|&node| graph.degree(node)).unwrap() as u32;
         let sources: Vec<u32> = (0..graph.num_nodes() as u32).step_by(301).chain([hub]).collect();

@@ -353,8 +353,8 @@ fn the_pinned_graphs_come_through_the_command() {
     for name in NAMES {
         assert!(out.contains(&format!("{name}.npz")), "{out}");
         let options = LoadOptions::default();
-        let fetched = io::load(&folder.path().join(format!("{name}.npz")), &options).unwrap();
-        let given = io::load(&data.join(format!("{name}.npz")), &options).unwrap();
+        let fetched = io::load(folder.path().join(format!("{name}.npz")), &options).unwrap();
+        let given = io::load(data.join(format!("{name}.npz")), &options).unwrap();
         assert_eq!(fetched.graph(), given.graph(), "{name}");
         assert_eq!(fetched.features(), given.features(), "{name}");
         assert_eq!(fetched.labels(), given.labels(), "{name}");

@@ -2,7 +2,7 @@
 //!
 //! `npyz` reads the header and turns elements into bytes and back. Ours is what it does not promise, around it:
 //! nothing is allocated on the word of a header, a file is exactly as long as its header says, and headers that
-//! `npyz` could not bear are refused before it sees them (see [`guarded`]). Elements are decoded in small chunks,
+//! `npyz` could not bear are refused before it sees them (see `guarded`). Elements are decoded in small chunks,
 //! and what grows does so with the data that was really there. Errors are [`Error::Data`]; who knows the file names it.
 
 use std::io::{ErrorKind, Read, Write};

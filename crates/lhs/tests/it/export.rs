@@ -137,7 +137,7 @@ fn the_program_reads_its_own_exports() {
     let folder = tempfile::tempdir().unwrap();
     let export = nasty();
     write_all(&export, folder.path());
-    let dataset = load(&folder.path().join("toy.npz"), &LoadOptions::default()).unwrap();
+    let dataset = load(folder.path().join("toy.npz"), &LoadOptions::default()).unwrap();
     assert_eq!(dataset.node_ids().unwrap(), export.node_ids);
     assert_eq!(dataset.labels().names(), ["", "\u{1b}[0m,\"x\"", "<c>", "a&b"]);
     assert_eq!((dataset.labels().get(0), dataset.labels().get(2)), (Some(3), None));
@@ -165,7 +165,7 @@ fn plain_numbers_need_no_ids_and_columns_are_optional() {
     let ids = (0..3).map(|node| node.to_string()).collect();
     let export = Export { name: "bare", node_ids: ids, edges: vec![(0, 2, 0.5)], ..Export::default() };
     write_all(&export, folder.path());
-    let dataset = load(&folder.path().join("toy.npz"), &LoadOptions::default()).unwrap();
+    let dataset = load(folder.path().join("toy.npz"), &LoadOptions::default()).unwrap();
     assert_eq!((dataset.num_nodes(), dataset.node_ids(), dataset.num_classes()), (3, None, 0));
     let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     assert_eq!(text("toy.csv"), "source,target,weight\n0,2,0.5\n");
@@ -228,7 +228,7 @@ proptest! {
         prop_assert_eq!(&between(&text("toy.graphml"), "<data key=\"weight\">", "</data>"), &weights);
         prop_assert_eq!(&between(&text("toy.gexf"), " weight=\"", "\"/>"), &weights);
         for name in ["toy.csv", "toy.npz"] {
-            let dataset = load(&folder.path().join(name), &LoadOptions::default()).unwrap();
+            let dataset = load(folder.path().join(name), &LoadOptions::default()).unwrap();
             let found: Vec<f32> = dataset.graph().weighted_edges().map(|(_, _, weight)| weight).collect();
             prop_assert_eq!(&found, &weights, "{}", name);
         }

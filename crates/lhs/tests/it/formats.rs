@@ -80,7 +80,7 @@ fn planetoid_files_equal_the_npz() {
             assert_eq!((split.train.len(), split.val.len(), split.test.len()), (train, 500, 1000));
         }
     }
-    let several = load(&data.join("raw/planetoid"), &LoadOptions::default()).unwrap_err().to_string();
+    let several = load(data.join("raw/planetoid"), &LoadOptions::default()).unwrap_err().to_string();
     assert!(several.contains("several graphs: ind.citeseer, ind.cora, ind.pubmed"), "{several}");
 }
 

@@ -13,7 +13,7 @@ fn real(graph: &str) -> Option<Dataset> {
         println!("LHS_DATA is not set: skipped");
         return None;
     };
-    Some(load(&PathBuf::from(folder).join(format!("{graph}.npz")), &LoadOptions::default()).unwrap())
+    Some(load(PathBuf::from(folder).join(format!("{graph}.npz")), &LoadOptions::default()).unwrap())
 }
 
 fn learned(dataset: &Dataset, split: &Split, config: &StructureConfig) -> (Views, Structure) {

@@ -77,7 +77,7 @@ fn edges_alone_are_enough() {
         assert_eq!((dataset.num_classes(), dataset.features().dim()), (0, 0));
     }
     let folder = folder(&[("friends.csv", b"ann,bob\nbob,cy\n")]);
-    let dataset = io::load(&folder.path().join("friends.csv"), &UNDIRECTED).unwrap();
+    let dataset = io::load(folder.path().join("friends.csv"), &UNDIRECTED).unwrap();
     assert_eq!((dataset.name(), dataset.node_id(2)), ("friends", "cy".to_string()));
 }
 

@@ -29,7 +29,7 @@ impl Workbench {
     }
 
     pub fn load(&self, name: &str) -> Dataset {
-        load(&self.path(name), &LoadOptions::default()).unwrap()
+        load(self.path(name), &LoadOptions::default()).unwrap()
     }
 
     pub fn save(&self, parts: DatasetParts, name: &str) {
