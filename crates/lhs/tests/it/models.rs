@@ -1,9 +1,13 @@
 //! One contract for every model: what holds for one holds for all.
 
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lhs::error::Result;
 use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labels, Split};
 use lhs::linalg::Mat;
 use lhs::models::{ModelKind, NodeClassifier, kinds};
-use lhs::training::{Session, Task};
+use lhs::training::{Checkpoint, CheckpointStore, EpochRecord, Session, Task};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -126,6 +130,45 @@ fn a_saved_model_predicts_the_same() {
         let model = fit(kind, &dataset, 0);
         let restored = (kind.restore)(&model.saved().unwrap()).unwrap();
         assert_eq!(predict(model.as_ref(), &dataset), predict(restored.as_ref(), &dataset), "{}", kind.name);
+    }
+}
+
+#[derive(Default)]
+struct Kept(HashMap<String, Checkpoint>);
+
+impl CheckpointStore for Kept {
+    fn load(&mut self, stage: &str) -> Result<Option<Checkpoint>> {
+        Ok(self.0.get(stage).cloned())
+    }
+
+    fn save(&mut self, stage: &str, checkpoint: &Checkpoint) -> Result<()> {
+        self.0.insert(stage.into(), checkpoint.clone());
+        Ok(())
+    }
+}
+
+#[test]
+fn a_training_that_was_stopped_is_resumed_to_the_same_bits() {
+    let dataset = dataset(90);
+    let task = Task::new(&dataset, &dataset.splits()[0]).unwrap();
+    for kind in kinds() {
+        let config = (kind.build)(&quick_settings(kind)).unwrap();
+        let whole = config.fit_with(&task, 3, &mut Session::default()).unwrap().saved().unwrap();
+        let (mut store, stop, mut epochs) = (Kept::default(), AtomicBool::new(false), 0);
+        let mut stop_soon = |_: &EpochRecord| {
+            epochs += 1;
+            stop.store(epochs == 14, Ordering::Relaxed);
+        };
+        let mut session = Session {
+            stop: Some(&stop),
+            on_epoch: Some(&mut stop_soon),
+            checkpoints: Some(&mut store),
+            ..Session::default()
+        };
+        assert!(config.fit_with(&task, 3, &mut session).is_err(), "{} was stopped", kind.name);
+        let mut session = Session { checkpoints: Some(&mut store), ..Session::default() };
+        let resumed = config.fit_with(&task, 3, &mut session).unwrap().saved().unwrap();
+        assert!(resumed == whole, "{}: other bits after a resume", kind.name);
     }
 }
 
