@@ -1,13 +1,13 @@
 //! One contract for every model: what holds for one holds for all.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lhs::error::Result;
 use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labels, Split};
 use lhs::linalg::Mat;
 use lhs::models::{ModelKind, NodeClassifier, kinds};
-use lhs::training::{Checkpoint, CheckpointStore, EpochRecord, Session, Task};
+use lhs::training::{Checkpoint, CheckpointStore, EpochRecord, Observer, Session, Task};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -147,6 +147,20 @@ impl CheckpointStore for Kept {
     }
 }
 
+/// Stops after fourteen epochs.
+#[derive(Default)]
+struct StopSoon(AtomicUsize);
+
+impl Observer for StopSoon {
+    fn stopping(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 14
+    }
+
+    fn epoch(&self, _record: &EpochRecord) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn a_training_that_was_stopped_is_resumed_to_the_same_bits() {
     let dataset = dataset(90);
@@ -154,17 +168,9 @@ fn a_training_that_was_stopped_is_resumed_to_the_same_bits() {
     for kind in kinds() {
         let config = (kind.build)(&quick_settings(kind)).unwrap();
         let whole = config.fit_with(&task, 3, &mut Session::default()).unwrap().saved().unwrap();
-        let (mut store, stop, mut epochs) = (Kept::default(), AtomicBool::new(false), 0);
-        let mut stop_soon = |_: &EpochRecord| {
-            epochs += 1;
-            stop.store(epochs == 14, Ordering::Relaxed);
-        };
-        let mut session = Session {
-            stop: Some(&stop),
-            on_epoch: Some(&mut stop_soon),
-            checkpoints: Some(&mut store),
-            ..Session::default()
-        };
+        let (mut store, stop_soon) = (Kept::default(), StopSoon::default());
+        let mut session =
+            Session { observer: &stop_soon, checkpoints: Some(&mut store), ..Session::default() };
         assert!(config.fit_with(&task, 3, &mut session).is_err(), "{} was stopped", kind.name);
         let mut session = Session { checkpoints: Some(&mut store), ..Session::default() };
         let resumed = config.fit_with(&task, 3, &mut session).unwrap().saved().unwrap();
