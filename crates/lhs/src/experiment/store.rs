@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::cell::{CellId, CellRecord};
 use super::data::DataRecord;
@@ -373,7 +373,8 @@ fn differences(there: &Value, now: &Value, path: &str) -> Vec<String> {
             keys.dedup();
             let of = |key: &&String| {
                 let path = if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
-                differences(&there[key.as_str()], &now[key.as_str()], &path)
+                let of = |all: &Map<String, Value>| all.get(key.as_str()).cloned().unwrap_or_default();
+                differences(&of(there), &of(now), &path)
             };
             keys.iter().flat_map(of).collect()
         }

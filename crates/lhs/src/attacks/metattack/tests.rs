@@ -314,7 +314,7 @@ fn what_cannot_be_done_is_said() {
     let no_train = Split { train: vec![], ..split.clone() };
     assert!(refused(default(), &dataset, &no_train).contains("no labelled training nodes"));
     let all = Split { train: (0..60).collect(), val: vec![], test: vec![] };
-    assert!(refused(default(), &dataset, &all).contains("variant=train"));
+    assert!(refused(default(), &dataset, &all).contains("variant = \"train\""));
     let bare = dataset.clone().with_features(Features::none(60)).unwrap();
     assert!(refused(default(), &bare, split).contains("no features"));
     let wild = MetattackConfig { learning_rate: 1e30, ..default() };
