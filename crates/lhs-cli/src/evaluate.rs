@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::output::Global;
-use super::selection::load;
+use super::selection::{load, load_with};
 use lhs::error::{Error, Result};
 use lhs::experiment::{Run, fingerprint, parallel};
 use lhs::graph::Dataset;
@@ -93,7 +93,7 @@ fn finished_splits(run: &Run, global: &Global) -> Result<Vec<usize>> {
 /// The data that the run was trained on, which must be what it was; `remedy` is for when it is not.
 pub(super) fn own_data(run: &Run, remedy: &str, global: &Global) -> Result<Dataset> {
     let record = run.data();
-    let dataset = load(&record.path, record.directed, global)?;
+    let dataset = load_with(&record.path, &record.load_options(), global)?;
     if fingerprint::of_dataset(&dataset) == record.sha256 {
         return Ok(dataset);
     }

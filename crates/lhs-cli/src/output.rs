@@ -9,6 +9,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use lhs::error::{Error, Result};
+use lhs::io::LoadOptions;
+use lhs::io::tables::RepeatedEdges;
 
 /// More threads than any machine has cores for is a slip of the finger.
 const MOST_THREADS: usize = 1024;
@@ -28,9 +30,51 @@ pub struct Global {
     /// One JSON document on stdout instead of text
     #[arg(long, global = true)]
     pub json: bool,
+    /// Whether the first row of tables names the columns [default: decided by comparing it with the rest]
+    #[arg(long, global = true, value_enum, value_name = "YES|NO")]
+    pub header: Option<YesNo>,
+    /// What becomes of the weights of edges that a table repeats [default: sum]
+    #[arg(long, global = true, value_enum, value_name = "HOW")]
+    pub repeated_edges: Option<Repeated>,
+}
+
+/// An answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum YesNo {
+    /// The first row names the columns
+    Yes,
+    /// The first row is data
+    No,
+}
+
+/// What becomes of the weights of repeated edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Repeated {
+    /// They are added
+    Sum,
+    /// Their mean counts
+    Mean,
+    /// The largest counts
+    Max,
+    /// The first counts
+    First,
 }
 
 impl Global {
+    /// How data is read.
+    pub fn load_options(&self, directed: bool) -> LoadOptions {
+        LoadOptions {
+            directed,
+            header: self.header.map(|answer| answer == YesNo::Yes),
+            repeated_edges: match self.repeated_edges {
+                None | Some(Repeated::Sum) => RepeatedEdges::Sum,
+                Some(Repeated::Mean) => RepeatedEdges::Mean,
+                Some(Repeated::Max) => RepeatedEdges::Max,
+                Some(Repeated::First) => RepeatedEdges::First,
+            },
+        }
+    }
+
     /// How many threads to use.
     pub fn num_threads(&self) -> Result<usize> {
         match self.threads {

@@ -67,9 +67,14 @@ impl DataSelection {
     }
 }
 
-/// Loads data and passes its warnings on.
+/// Loads data as the command line says, and passes its warnings on.
 pub fn load(data: &Path, directed: bool, global: &Global) -> Result<Dataset> {
-    let dataset = global.busy("reading", || io::load(data, &LoadOptions { directed }))?;
+    load_with(data, &global.load_options(directed), global)
+}
+
+/// Loads data and passes its warnings on.
+pub fn load_with(data: &Path, options: &LoadOptions, global: &Global) -> Result<Dataset> {
+    let dataset = global.busy("reading", || io::load(data, options))?;
     global.warn(dataset.warnings());
     Ok(dataset)
 }

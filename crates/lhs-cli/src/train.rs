@@ -60,7 +60,7 @@ pub fn run(args: &TrainArgs, global: &Global) -> Result<()> {
         settings: [(kind.name.to_string(), settings.clone())].into(),
         ..Suite::default()
     };
-    let data = Data::read_from(&args.data.data, dataset)?;
+    let data = Data::read_from(&args.data.data, &global.load_options(args.data.directed), dataset)?;
     let plan = Plan::on(&suite, vec![data], &Registry::default())?;
     let store =
         if args.no_save { None } else { Some(open(args, kind, &name, &suite, &plan, &settings, global)?) };

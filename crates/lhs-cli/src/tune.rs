@@ -57,7 +57,7 @@ pub fn run(args: &TuneArgs, global: &Global) -> Result<()> {
     let name = dataset.name().to_string();
     let progress = Progress::new(global, Counts::Trials, args.trials as usize, "trials");
     let tuner = Tuner {
-        data: Arc::new(Data::read_from(&args.data.data, dataset)?),
+        data: Arc::new(Data::read_from(&args.data.data, &global.load_options(args.data.directed), dataset)?),
         kind,
         base: &base,
         space,

@@ -47,7 +47,7 @@ pub struct ConvertArgs {
 /// Runs the command.
 pub fn run(args: &ConvertArgs, global: &Global) -> Result<()> {
     let target = Target::new(&args.to, args.format, args.force)?;
-    let mut dataset = global.busy("reading", || args.source.load())?;
+    let mut dataset = global.busy("reading", || args.source.load(global))?;
     global.warn(dataset.warnings());
     if args.splits.is_some() {
         dataset = dataset.with_splits(Vec::new())?;

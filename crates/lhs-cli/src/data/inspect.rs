@@ -30,7 +30,7 @@ pub struct InspectArgs {
 
 /// Runs the command.
 pub fn run(args: &InspectArgs, global: &Global) -> Result<()> {
-    let dataset = global.busy("reading", || args.source.load())?;
+    let dataset = global.busy("reading", || args.source.load(global))?;
     let summary = global.busy("measuring", || Summary::of(&dataset));
     global.say(summary.to_string().trim_end());
     global.warn(&summary.warnings);

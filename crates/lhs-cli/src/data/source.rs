@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::output::Global;
 use lhs::error::{Error, Result};
 use lhs::graph::Dataset;
+use lhs::io;
 use lhs::io::tables::{self, TableFiles};
-use lhs::io::{self, LoadOptions};
 
 /// A dataset by its path or name, or by its tables one by one.
 #[derive(Debug, clap::Args)]
@@ -33,8 +34,8 @@ pub struct SourceArgs {
 
 impl SourceArgs {
     /// Reads the dataset.
-    pub fn load(&self) -> Result<Dataset> {
-        let options = LoadOptions { directed: self.directed };
+    pub fn load(&self, global: &Global) -> Result<Dataset> {
+        let options = global.load_options(self.directed);
         match (&self.data, &self.edges) {
             (Some(data), None) => io::load(data, &options),
             (Some(data), Some(edges)) => tables::with_edges(io::load(data, &options)?, edges, &options),

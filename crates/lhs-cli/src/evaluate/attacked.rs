@@ -136,7 +136,11 @@ fn plan(
     global: &Global,
 ) -> Result<Plan> {
     let suite = Suite { attacks: vec![axis], attack_seed: Some(global.seed), ..run.manifest().suite.clone() };
-    let mut plan = Plan::on(&suite, vec![Data::read_from(&run.data().path, dataset)?], &Registry::default())?;
+    let mut plan = Plan::on(
+        &suite,
+        vec![Data::read_from(&run.data().path, &run.data().load_options(), dataset)?],
+        &Registry::default(),
+    )?;
     // Splits that are not finished have no model yet.
     plan.jobs.retain(|job| splits.contains(&job.split.number));
     Ok(plan)

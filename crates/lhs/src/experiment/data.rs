@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::fingerprint::{self, InputFile};
 use crate::error::Result;
 use crate::graph::Dataset;
+use crate::io::tables::RepeatedEdges;
 use crate::io::{self, LoadOptions};
 
 /// A dataset, and which one it is.
@@ -26,6 +27,12 @@ pub struct DataRecord {
     pub path: PathBuf,
     /// Whether the direction of its edges was kept.
     pub directed: bool,
+    /// Whether the first row of its tables names the columns, where that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<bool>,
+    /// What became of the weights of repeated edges.
+    #[serde(default)]
+    pub repeated_edges: RepeatedEdges,
     /// SHA-256 of what was read, see [`fingerprint::of_dataset`].
     pub sha256: String,
     /// The files it was read from.
@@ -42,6 +49,8 @@ impl Data {
             name: dataset.name().to_string(),
             path: PathBuf::new(),
             directed: dataset.graph().is_directed(),
+            header: None,
+            repeated_edges: RepeatedEdges::default(),
             sha256: fingerprint::of_dataset(&dataset),
             files: Vec::new(),
             classes: dataset.labels().names().to_vec(),
@@ -50,8 +59,9 @@ impl Data {
     }
 
     /// Data that was read from somewhere.
-    pub fn read_from(source: &Path, dataset: Dataset) -> Result<Self> {
+    pub fn read_from(source: &Path, options: &LoadOptions, dataset: Dataset) -> Result<Self> {
         let mut data = Self::new(dataset)?;
+        (data.record.header, data.record.repeated_edges) = (options.header, options.repeated_edges);
         // A bare name means a fetched graph wherever one stands; a path should still be found from elsewhere.
         let is_path = source.exists() || source.components().count() > 1;
         let absolute = std::path::absolute(source).ok().filter(|_| is_path);
@@ -62,6 +72,13 @@ impl Data {
 
     /// Loads a file, a folder, or a fetched graph.
     pub fn load(source: &Path, options: &LoadOptions) -> Result<Self> {
-        Self::read_from(source, io::load(source, options)?)
+        Self::read_from(source, options, io::load(source, options)?)
+    }
+}
+
+impl DataRecord {
+    /// How it was read.
+    pub fn load_options(&self) -> LoadOptions {
+        LoadOptions { directed: self.directed, header: self.header, repeated_edges: self.repeated_edges }
     }
 }

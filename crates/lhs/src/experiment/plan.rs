@@ -236,7 +236,7 @@ fn on_axis(axis: &AttackAxis) -> Result<Vec<PlannedAttack>> {
 fn load(suite: &Suite, problems: &mut Vec<String>) -> Vec<Data> {
     let (mut found, mut names): (Vec<Data>, BTreeSet<String>) = Default::default();
     for source in &suite.datasets {
-        match Data::load(Path::new(source), &LoadOptions { directed: suite.directed }) {
+        match Data::load(Path::new(source), &LoadOptions::directed(suite.directed)) {
             Ok(data) if !names.insert(data.record.name.clone()) => {
                 problems.push(format!("two datasets are called `{}`", data.record.name));
             }

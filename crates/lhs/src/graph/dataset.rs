@@ -112,6 +112,12 @@ impl Dataset {
         self.labels.num_classes()
     }
 
+    /// The same with remarks about how it was read, before its own.
+    pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.warnings.splice(0..0, notes);
+        self
+    }
+
     /// What was repaired or looks odd; the command line prints these.
     pub fn warnings(&self) -> &[String] {
         &self.warnings

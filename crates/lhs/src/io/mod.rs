@@ -24,6 +24,17 @@ use crate::graph::Dataset;
 pub struct LoadOptions {
     /// Keep the direction of the edges, where the format has one.
     pub directed: bool,
+    /// Whether the first row of tables names the columns; if not said, it is decided by comparing it with the rest.
+    pub header: Option<bool>,
+    /// What becomes of the weights of edges that a table repeats.
+    pub repeated_edges: tables::RepeatedEdges,
+}
+
+impl LoadOptions {
+    /// With the direction of the edges, where the format has one.
+    pub fn directed(directed: bool) -> Self {
+        LoadOptions { directed, ..LoadOptions::default() }
+    }
 }
 
 /// Loads a dataset from a file, a folder, or the name of a fetched graph.

@@ -94,7 +94,7 @@ fn geom_gcn_folders_equal_the_npz() {
         assert_eq!(dataset.name(), folder);
         assert_same(&dataset, &expected);
         assert_eq!(dataset.splits(), expected.splits(), "{name}");
-        let directed = load(&source, &LoadOptions { directed: true }).unwrap();
+        let directed = load(&source, &LoadOptions::directed(true)).unwrap();
         assert!(directed.graph().is_directed());
         assert_eq!(directed.graph().to_undirected().num_edges(), expected.graph().num_edges());
     }

@@ -9,7 +9,8 @@ use lhs::linalg::{Mat, SparseMat};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-const UNDIRECTED: LoadOptions = LoadOptions { directed: false };
+const UNDIRECTED: LoadOptions =
+    LoadOptions { directed: false, header: None, repeated_edges: tables::RepeatedEdges::Sum };
 
 /// A folder with these tables.
 fn folder(tables: &[(&str, &[u8])]) -> TempDir {
@@ -84,7 +85,7 @@ fn edges_alone_are_enough() {
 #[test]
 fn direction_is_kept_on_demand() {
     let folder = folder(&[("edges.csv", b"1,0\n0,1\n2,1\n")]);
-    let dataset = io::load(folder.path(), &LoadOptions { directed: true }).unwrap();
+    let dataset = io::load(folder.path(), &LoadOptions::directed(true)).unwrap();
     assert_eq!(edges(&dataset), [(0, 1), (1, 0), (2, 1)]);
     let dataset = io::load(folder.path(), &UNDIRECTED).unwrap();
     assert_eq!(edges(&dataset), [(0, 1), (1, 2)]);
@@ -255,7 +256,7 @@ fn assert_same(a: &Dataset, b: &Dataset) {
 fn round_trip(dataset: &Dataset) -> Dataset {
     let folder = tempfile::tempdir().unwrap();
     tables::write(dataset, folder.path()).unwrap();
-    tables::read(folder.path(), &LoadOptions { directed: dataset.graph().is_directed() }).unwrap()
+    tables::read(folder.path(), &LoadOptions::directed(dataset.graph().is_directed())).unwrap()
 }
 
 #[test]
@@ -329,4 +330,105 @@ proptest! {
         prop_assume!(dataset.node_ids().is_none_or(|ids| ids.iter().any(|id| id.parse::<i64>().is_err())));
         assert_same(&dataset, &round_trip(&dataset));
     }
+}
+
+/// Ten text ids in a ring, under a header.
+fn ring(header: &str) -> String {
+    let id = |n: usize| format!("user-{}", n % 10);
+    let rows: String = (0..10).map(|n| format!("{},{}\n", id(n), id(n + 1))).collect();
+    format!("{header}\n{rows}")
+}
+
+#[test]
+fn a_header_is_never_taken_for_a_node() {
+    for header in ["user_a,user_b", "from_id,to_id", "id_1,id_2", "buyer,seller", "source,target"] {
+        let dataset = load(&[("edges.csv", &ring(header))]).unwrap();
+        assert_eq!(dataset.num_nodes(), 10, "{header}");
+        let said = dataset.warnings().iter().any(|warning| warning.contains(header));
+        assert_eq!(said, header != "source,target", "what was decided by comparison is said: {header}");
+    }
+    // The same ids as whole numbers.
+    let numbers = ring("id_1,id_2").replace("user-", "");
+    assert_eq!(load(&[("edges.csv", &numbers)]).unwrap().num_nodes(), 10);
+    // An edge is no header: its ends occur again.
+    let data = ring("user-3,user-7");
+    assert_eq!(load(&[("edges.csv", &data)]).unwrap().graph().num_edges(), 11);
+}
+
+#[test]
+fn a_header_is_never_taken_for_a_class() {
+    let edges = ring("source,target");
+    let labels = |header: &str, class: fn(usize) -> &'static str| {
+        let rows: String = (0..10).map(|n| format!("user-{n},{}\n", class(n))).collect();
+        format!("{header}\n{rows}")
+    };
+    let flags = labels("account,is_fraud", |n| if n % 3 == 0 { "1" } else { "0" });
+    let topics = labels("paper,subject", |n| if n % 3 == 0 { "physics" } else { "biology" });
+    for (text, classes) in [(flags, ["0", "1"]), (topics, ["biology", "physics"])] {
+        let dataset = load(&[("edges.csv", &edges), ("labels.csv", &text)]).unwrap();
+        assert_eq!(
+            (dataset.num_nodes(), dataset.labels().names()),
+            (10, &classes.map(String::from)[..]),
+            "{text}"
+        );
+    }
+    // Without a header, all rows are data.
+    let bare = labels("user-0,physics", |n| if n % 3 == 0 { "physics" } else { "biology" });
+    assert_eq!(load(&[("edges.csv", &edges), ("labels.csv", &bare)]).unwrap().num_nodes(), 10);
+}
+
+#[test]
+fn in_doubt_about_a_header_the_user_is_asked() {
+    // Four pairs without a node in common: the first could be a header as well as an edge.
+    let pairs = "ann,bob\ncy,dee\neve,fay\ngus,hal\n";
+    refused(&[("edges.csv", pairs)], "edges.csv: line 1: is `ann,bob` a header or data?");
+    let folder = folder(&[("edges.csv", pairs.as_bytes())]);
+    for (header, edges) in [(true, 3), (false, 4)] {
+        let options = LoadOptions { header: Some(header), ..UNDIRECTED };
+        assert_eq!(io::load(folder.path(), &options).unwrap().graph().num_edges(), edges);
+    }
+    // Well-known names that are ids of another table are neither taken for a header nor for data.
+    let labels = "node,label\nsource,1\ntarget,2\nc,1\n";
+    refused(
+        &[("edges.csv", "source,target\ntarget,c\n"), ("labels.csv", labels)],
+        "edges.csv: line 1: is `source,target`",
+    );
+}
+
+#[test]
+fn the_order_of_named_columns_is_respected() {
+    let folder = folder(&[("edges.csv", b"target,source,weight\nb,a,2\nc,b,3\n")]);
+    let dataset = io::load(folder.path(), &LoadOptions::directed(true)).unwrap();
+    let named: Vec<(String, String)> = dataset
+        .graph()
+        .edges()
+        .map(|(a, b)| (dataset.node_id(a as usize), dataset.node_id(b as usize)))
+        .collect();
+    let pair = |a: &str, b: &str| (a.to_string(), b.to_string());
+    assert_eq!(
+        named.into_iter().collect::<std::collections::BTreeSet<_>>(),
+        [pair("a", "b"), pair("b", "c")].into()
+    );
+}
+
+#[test]
+fn weights_of_repeated_edges_are_added_unless_asked_otherwise() {
+    let text = "source,target,weight\na,b,1\nb,a,2\na,c,5\na,b,4\n";
+    let folder = folder(&[("edges.csv", text.as_bytes())]);
+    let weights = |repeated_edges, directed| {
+        let options = LoadOptions { repeated_edges, directed, header: None };
+        let dataset = io::load(folder.path(), &options).unwrap();
+        let said = dataset
+            .warnings()
+            .iter()
+            .any(|warning| warning.contains("repeat an edge") || warning.contains("repeats an edge"));
+        assert!(said, "{:?}", dataset.warnings());
+        dataset.graph().weighted_edges().map(|(_, _, weight)| weight).collect::<Vec<f32>>()
+    };
+    use tables::RepeatedEdges::{First, Max, Mean, Sum};
+    assert_eq!(weights(Sum, false), [7.0, 5.0]);
+    assert_eq!(weights(Mean, false), [7.0 / 3.0, 5.0]);
+    assert_eq!(weights(Max, false), [4.0, 5.0]);
+    assert_eq!(weights(First, false), [1.0, 5.0]);
+    assert_eq!(weights(Sum, true), [5.0, 5.0, 2.0], "a,b and b,a are two edges");
 }

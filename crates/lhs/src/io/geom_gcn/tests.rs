@@ -49,7 +49,7 @@ fn both_tables_are_read() {
     let expected = Mat::from_slice(3, 3, &[0.0, 0.0, 0.0, 0.0, 1.5, 0.0, -2.0, 0.0, 1e-3]);
     assert_eq!(dataset.features(), &Features::from_dense(expected));
     assert_eq!([0, 1, 2].map(|node| dataset.labels().get(node)), [Some(1), Some(0), None]);
-    let directed = read(&folder, &LoadOptions { directed: true }).unwrap();
+    let directed = read(&folder, &LoadOptions::directed(true)).unwrap();
     assert_eq!(directed.graph().edges().collect::<Vec<_>>(), [(0, 1), (1, 2), (2, 1)]);
 }
 
@@ -186,7 +186,7 @@ fn what_is_written_is_read() {
         let folder = outer.path().join("new").join("toy");
         let dataset = dataset(features, None);
         write(&dataset, &folder).unwrap();
-        let again = read(&folder, &LoadOptions { directed: true }).unwrap();
+        let again = read(&folder, &LoadOptions::directed(true)).unwrap();
         assert_eq!(again.name(), dataset.name());
         assert_eq!(again.graph(), dataset.graph());
         assert_eq!(again.features(), dataset.features());

@@ -77,7 +77,7 @@ fn the_collections_layout_is_read() {
         Split { train: vec![1], val: vec![2], test: vec![0] },
     ];
     assert_eq!(dataset.splits(), splits);
-    assert!(!read(&path, &LoadOptions { directed: true }).unwrap().graph().is_directed());
+    assert!(!read(&path, &LoadOptions::directed(true)).unwrap().graph().is_directed());
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn everything_survives_a_round_trip() {
             let (path, again) = (folder.path().join("full.npz"), folder.path().join("again.npz"));
             let dataset = full(features.clone());
             write(&dataset, &path, layout).unwrap();
-            assert_same(&read(&path, &LoadOptions { directed: true }).unwrap(), &dataset);
+            assert_same(&read(&path, &LoadOptions::directed(true)).unwrap(), &dataset);
             assert_eq!(load(&path).unwrap().graph(), &dataset.graph().to_undirected());
             let plain = Archive::open(&path).unwrap().has("node_features");
             assert_eq!(plain, !is_sparse || layout == FeatureLayout::Dense);
@@ -429,6 +429,6 @@ proptest! {
         }
         let members: Vec<_> = members.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
         let (_folder, path) = archive(&members);
-        let _ = read(&path, &LoadOptions { directed: true });
+        let _ = read(&path, &LoadOptions::directed(true));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::header::{Decision, FirstRow};
 use super::ids::Ids;
 use super::rows::{Rows, is_called};
 use crate::error::Result;
@@ -46,10 +47,21 @@ pub(super) struct Edges {
     pub weights: Option<Vec<f32>>,
 }
 
-pub(super) fn read(path: &Path, ids: &mut Ids) -> Result<Edges> {
-    let header = has_header(path)?;
+/// What was read, and a remark about it.
+pub(super) fn read(path: &Path, told: Option<bool>, ids: &mut Ids) -> Result<(Edges, Option<String>)> {
     let mut rows = Rows::open(path)?;
     rows.first()?;
+    let names = Names::of(&rows);
+    let first_row = FirstRow {
+        path,
+        told,
+        known: ids,
+        id_columns: &[0, 1],
+        recognised: names != Names::Unknown,
+        recurring: &[0, 1],
+    };
+    let Decision { header, note } =
+        if rows.num_columns() < 2 { Decision { header: false, note: None } } else { first_row.decide()? };
     let weighted = rows.num_columns() == 3;
     let (columns, meaning) = if weighted {
         (3, "a source, a target and a weight")
@@ -61,35 +73,42 @@ pub(super) fn read(path: &Path, ids: &mut Ids) -> Result<Edges> {
     } else {
         rows.hold_back();
     }
+    let swapped = header && names == Names::TargetFirst;
     let mut edges = Edges { pairs: Vec::new(), weights: weighted.then(Vec::new) };
     while rows.advance()? {
         rows.expect_columns(columns, meaning)?;
-        let pair = (super::node(&rows, 0, ids)?, super::node(&rows, 1, ids)?);
-        edges.pairs.push(pair);
+        let (first, second) = (super::node(&rows, 0, ids)?, super::node(&rows, 1, ids)?);
+        edges.pairs.push(if swapped { (second, first) } else { (first, second) });
         if let Some(weights) = &mut edges.weights {
             weights.push(weight(&rows)?);
         }
     }
-    Ok(edges)
+    Ok((edges, note))
 }
 
-/// Whether the first row names the columns. Ids can be any text, so only the well-known names tell, or text
-/// above numbers; any other first row is an edge.
-fn has_header(path: &Path) -> Result<bool> {
-    let mut rows = Rows::open(path)?;
-    rows.first()?;
-    if rows.num_columns() < 2 {
-        return Ok(false);
+/// What the first row calls its columns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    SourceFirst,
+    TargetFirst,
+    Unknown,
+}
+
+impl Names {
+    fn of(rows: &Rows) -> Self {
+        if rows.num_columns() < 2 {
+            return Names::Unknown;
+        }
+        let (first, second) = (rows.field(0), rows.field(1));
+        if is_called(first, TARGET) && is_called(second, SOURCE) {
+            return Names::TargetFirst;
+        }
+        let weight = rows.num_columns() == 3 && is_called(rows.field(2), WEIGHT);
+        if is_called(first, SOURCE) && is_called(second, TARGET) || weight {
+            return Names::SourceFirst;
+        }
+        Names::Unknown
     }
-    if is_called(rows.field(0), SOURCE) && is_called(rows.field(1), TARGET) {
-        return Ok(true);
-    }
-    if rows.num_columns() == 3 && is_called(rows.field(2), WEIGHT) {
-        return Ok(true);
-    }
-    let is_whole = |rows: &Rows, column| rows.field(column).parse::<i64>().is_ok();
-    let text = !is_whole(&rows, 0) && !is_whole(&rows, 1);
-    Ok(text && rows.advance()? && rows.num_columns() >= 2 && is_whole(&rows, 0) && is_whole(&rows, 1))
 }
 
 /// Refuses a header whose third column is something else than a weight, before it is read as one.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::header::{Decision, FirstRow};
 use super::ids::{Ids, Order};
 use super::rows::{NODE, Rows, is_called};
 use crate::error::{Error, Result, nearest};
@@ -24,11 +25,15 @@ enum Mention {
     Class(u32),
 }
 
-pub(super) fn read(path: &Path, ids: &mut Ids) -> Result<Table> {
+/// What was read, and a remark about it.
+pub(super) fn read(path: &Path, told: Option<bool>, ids: &mut Ids) -> Result<(Table, Option<String>)> {
     let mut rows = Rows::open(path)?;
     rows.first()?;
     rows.expect_columns(2, "a node and a label")?;
-    if !(is_called(rows.field(0), NODE) || is_called(rows.field(1), LABEL)) {
+    let recognised = is_called(rows.field(0), NODE) || is_called(rows.field(1), LABEL);
+    let first_row = FirstRow { path, told, known: ids, id_columns: &[0], recognised, recurring: &[1] };
+    let Decision { header, note } = first_row.decide()?;
+    if !header {
         rows.hold_back();
     }
     let mut table = Table::default();
@@ -47,7 +52,7 @@ pub(super) fn read(path: &Path, ids: &mut Ids) -> Result<Table> {
         }
         *slot = mention;
     }
-    Ok(table)
+    Ok((table, note))
 }
 
 impl Table {

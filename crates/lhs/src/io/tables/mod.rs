@@ -2,7 +2,7 @@
 //!
 //! | table | columns | |
 //! |---|---|---|
-//! | `edges.csv` or `.tsv` | `source,target` and optionally `weight` | the header may be left out |
+//! | `edges.csv` or `.tsv` | `source,target` and optionally `weight` | the header may be left out; weights of repeated edges are added |
 //! | `features.csv` | `node,f1,f2,…` or `node,column,value` | optional; the long form may leave zeros out |
 //! | `labels.csv` | `node,label` | optional; an empty label is unknown |
 //! | `splits.csv` | `split,node,part` | optional; the part is train, val or test |
@@ -14,8 +14,10 @@
 
 mod edges;
 mod features;
+mod header;
 mod ids;
 mod labels;
+mod repeated;
 mod rows;
 mod write;
 
@@ -28,6 +30,7 @@ use super::LoadOptions;
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, DatasetParts, Features, Graph, Labels};
 
+pub use repeated::RepeatedEdges;
 pub use write::write;
 
 /// Where the tables of a dataset are.
@@ -71,8 +74,12 @@ pub fn read_files(files: &TableFiles, options: &LoadOptions) -> Result<Dataset> 
     let mut ids = Ids::default();
     let features = files.features.as_deref().map(|path| Ok((path, features::read(path, &mut ids)?)));
     let features = features.transpose()?;
-    let labels = files.labels.as_deref().map(|path| labels::read(path, &mut ids)).transpose()?;
-    let edges = edges::read(&files.edges, &mut ids)?;
+    let labels =
+        files.labels.as_deref().map(|path| labels::read(path, options.header, &mut ids)).transpose()?;
+    let (labels, labels_note) = labels.unzip();
+    let (edges, edges_note) = edges::read(&files.edges, options.header, &mut ids)?;
+    let (edges, repeated) = options.repeated_edges.joined(edges, options.directed);
+    let repeated_note = (repeated > 0).then(|| repeated_rows(repeated, options));
     let splits = files.splits.as_deref().map(|path| labels::read_splits(path, &ids)).transpose()?;
 
     let order = ids.into_order();
@@ -93,8 +100,11 @@ pub fn read_files(files: &TableFiles, options: &LoadOptions) -> Result<Dataset> 
         splits: labels::arrange_splits(splits.unwrap_or_default(), &order),
         node_ids: order.names,
     };
+    let notes = [labels_note.flatten(), edges_note, repeated_note].into_iter().flatten();
     // What is still wrong after this is in the splits, or there are no nodes at all.
-    Dataset::new(parts).map_err(|error| error.in_file(files.splits.as_deref().unwrap_or(&files.edges)))
+    Dataset::new(parts)
+        .map(|dataset| dataset.with_notes(notes))
+        .map_err(|error| error.in_file(files.splits.as_deref().unwrap_or(&files.edges)))
 }
 
 /// A dataset with the edges of a table instead of its own; the table names the nodes as the dataset does.
@@ -103,7 +113,9 @@ pub fn with_edges(dataset: Dataset, path: &Path, options: &LoadOptions) -> Resul
     for node in 0..dataset.num_nodes() {
         ids.number(&dataset.node_id(node))?;
     }
-    let edges::Edges { pairs, weights } = edges::read(path, &mut ids)?;
+    let (edges, note) = edges::read(path, options.header, &mut ids)?;
+    let (edges, repeated) = options.repeated_edges.joined(edges, options.directed);
+    let edges::Edges { pairs, weights } = edges;
     if ids.len() > dataset.num_nodes() {
         return Err(Error::data(
             format!("{} nodes here are not in {}", ids.len() - dataset.num_nodes(), dataset.name()),
@@ -113,7 +125,14 @@ pub fn with_edges(dataset: Dataset, path: &Path, options: &LoadOptions) -> Resul
     }
     let (graph, _) = Graph::build(dataset.num_nodes(), &pairs, weights.as_deref(), options.directed)
         .map_err(|error| error.in_file(path))?;
-    dataset.with_graph(graph)
+    let repeated_note = (repeated > 0).then(|| repeated_rows(repeated, options));
+    Ok(dataset.with_graph(graph)?.with_notes([note, repeated_note].into_iter().flatten()))
+}
+
+fn repeated_rows(count: usize, options: &LoadOptions) -> String {
+    let rows =
+        if count == 1 { "1 row repeats an edge".into() } else { format!("{count} rows repeat an edge") };
+    format!("{rows}: {}", options.repeated_edges.in_words())
 }
 
 fn build(
