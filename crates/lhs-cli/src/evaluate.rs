@@ -106,9 +106,7 @@ pub(super) fn own_data(run: &Run, remedy: &str, global: &Global) -> Result<Datas
 }
 
 fn score(run: &Run, dataset: &Dataset, number: usize) -> Result<SplitScores> {
-    let split = run.split(dataset, number)?;
-    let model = run.model(&Registry::default(), number)?;
-    let probabilities = model.predict(dataset.graph(), dataset.features())?;
+    let (probabilities, split) = run.trained(&Registry::default(), number)?.predict_again(dataset)?;
     let predictions = Predictions::new(dataset, &run.data().classes, probabilities)?;
     let confusion = |part: &[u32]| predictions.confusion(part.iter().copied());
     let percent = |share: Option<f64>| share.map(|share| 100.0 * share);

@@ -17,7 +17,7 @@ use lhs::experiment::{
 };
 use lhs::metrics::Scores;
 use lhs::metrics::statistics::{mean, std};
-use lhs::models::{ModelKind, Registry};
+use lhs::models::{self, ModelKind, Registry};
 
 /// Train a model and measure it
 #[derive(Debug, clap::Args)]
@@ -46,6 +46,7 @@ pub fn run(args: &TrainArgs, global: &Global) -> Result<()> {
     let kind = args.model.kind()?;
     args.model.own_layers(kind)?;
     let Selected { dataset, spec, splits } = args.data.load(global)?;
+    note_direction(args.data.directed, kind, global);
     let settings = args.model.settings(kind, dataset.name(), global)?;
     let name = dataset.name().to_string();
     let suite = Suite {
@@ -79,6 +80,19 @@ pub fn run(args: &TrainArgs, global: &Global) -> Result<()> {
         global,
     );
     Ok(())
+}
+
+/// Says when a model will not use what was asked for.
+pub(super) fn note_direction(directed: bool, kind: &ModelKind, global: &Global) {
+    if directed && !kind.reads_direction {
+        let readers = models::kinds().iter().filter(|kind| kind.reads_direction).map(|kind| kind.name);
+        let readers: Vec<&str> = readers.collect();
+        global.note(format_args!(
+            "note: {} does not read the direction of edges; these do: {}",
+            kind.name,
+            readers.join(", ")
+        ));
+    }
 }
 
 fn kept_in(store: Option<&Store>) -> String {

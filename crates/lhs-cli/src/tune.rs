@@ -10,6 +10,7 @@ use toml::Table;
 use super::output::Global;
 use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{DEFAULT_MODEL, DataSelection, Selected};
+use super::train::note_direction;
 use lhs::error::{Error, Result};
 use lhs::experiment::settings::{self, Layer};
 use lhs::experiment::tuner::sampler::Space;
@@ -54,6 +55,7 @@ pub fn run(args: &TuneArgs, global: &Global) -> Result<()> {
     let kind = models::kind(&args.model)?;
     let (base, space) = starting_point(kind, &args.set)?;
     let Selected { dataset, spec, splits } = args.data.load(global)?;
+    note_direction(args.data.directed, kind, global);
     let name = dataset.name().to_string();
     let progress = Progress::new(global, Counts::Trials, args.trials as usize, "trials");
     let tuner = Tuner {

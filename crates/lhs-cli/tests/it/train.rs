@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use lhs::graph::{Dataset, DatasetParts};
+use lhs::graph::{Dataset, DatasetParts, Features, Split};
 use lhs::io::npz;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -91,6 +91,121 @@ fn a_run_is_saved_evaluated_and_predicts() {
     assert_eq!(probabilities(&table), probabilities(&saved));
     let summary = bench.json("predict runs/toy-mlp --data toy.npz --out p.csv");
     assert_eq!((summary["nodes"].as_u64(), bench.path("p.csv").is_file()), (Some(90), true));
+}
+
+/// The same data with its rows the other way round; with or without the names of the nodes.
+fn reversed(dataset: &Dataset, ids: bool) -> Dataset {
+    let last = dataset.num_nodes() as u32 - 1;
+    let parts = dataset.clone().into_parts();
+    let edges: Vec<(u32, u32)> = parts.graph.edges().map(|(a, b)| (last - a, last - b)).collect();
+    let order: Vec<u32> = (0..=last).rev().collect();
+    let turned = |part: &[u32]| {
+        let mut nodes: Vec<u32> = part.iter().map(|node| last - node).collect();
+        nodes.sort_unstable();
+        nodes
+    };
+    let splits = parts.splits.iter();
+    let splits =
+        splits.map(|s| Split { train: turned(&s.train), val: turned(&s.val), test: turned(&s.test) });
+    Dataset::new(DatasetParts {
+        graph: lhs::graph::Graph::from_edges(dataset.num_nodes(), &edges).unwrap().0,
+        features: parts.features.select(&order),
+        labels: parts.labels.select(&order),
+        node_ids: ids.then(|| order.iter().map(|&node| dataset.node_id(node as usize)).collect()),
+        splits: splits.collect(),
+        ..parts
+    })
+    .unwrap()
+}
+
+/// Prediction and part of each node, by its id.
+fn by_id(table: &str) -> std::collections::BTreeMap<String, (String, String)> {
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let row = |row: csv::StringRecord| (row[0].to_string(), (row[2].to_string(), row[4].to_string()));
+    reader.records().map(|record| row(record.unwrap())).collect()
+}
+
+#[test]
+fn nodes_are_matched_by_id_in_any_order() {
+    let bench = Bench::new();
+    bench.save(&reversed(&toy::dataset(), true), "turned.npz");
+    let bare = DatasetParts { features: Features::none(90), ..toy::dataset().into_parts() };
+    let bare = Dataset::new(bare).unwrap();
+    bench.save(&bare, "bare.npz");
+    bench.save(&reversed(&bare, true), "bare-turned.npz");
+    for (model, data) in [("linkx", ""), ("glognn", ""), ("lhs", ""), ("gcn", ""), ("lhs", "bare")] {
+        let (run, files) = (
+            format!("run-{model}{data}"),
+            if data.is_empty() { ["toy", "turned"] } else { ["bare", "bare-turned"] },
+        );
+        bench.text(&format!(
+            "train {}.npz --split 0 --model {model} --set training.epochs=15 --out {run}",
+            files[0]
+        ));
+        let [there, turned] =
+            files.map(|file| by_id(&bench.text(&format!("predict {run} --data {file}.npz"))));
+        assert_eq!(there, turned, "{run}: another order changes nothing");
+        assert_eq!(
+            there.values().filter(|(_, part)| part == "train").count(),
+            45,
+            "the column `part` is filled"
+        );
+        let [there, turned] = files.map(|file| bench.json(&format!("evaluate {run} --data {file}.npz")));
+        assert_eq!(there["per_split"], turned["per_split"], "{run}");
+    }
+}
+
+#[test]
+fn nodes_without_ids_are_matched_by_position_only_if_that_is_right() {
+    let bench = Bench::new();
+    let nameless = Dataset::new(DatasetParts { node_ids: None, ..toy::dataset().into_parts() }).unwrap();
+    bench.save(&nameless, "nameless.npz");
+    bench.save(&reversed(&nameless, false), "turned.npz");
+    for model in ["linkx", "lhs"] {
+        bench.text(&format!(
+            "train nameless.npz --split 0 --model {model} --set training.epochs=5 --out {model}"
+        ));
+        bench.text(&format!("predict {model} --data nameless.npz"));
+        for command in ["predict", "evaluate"] {
+            let said = bench.fails(&format!("{command} {model} --data turned.npz"));
+            assert!(said.contains("nothing says that the nodes of turned are those"), "{said}");
+        }
+    }
+    // Other data of the same size is not scored, whatever the model.
+    bench.text("train nameless.npz --split 0 --model gcn --set training.epochs=5 --out gcn");
+    bench.fails("evaluate gcn --data turned.npz");
+    bench.text("predict gcn --data turned.npz");
+}
+
+#[test]
+fn predictions_go_where_they_are_sent() {
+    let bench = Bench::new();
+    bench.text(&format!("train toy.npz --split 0 --out run {FAST}"));
+    let predict = "predict run --data toy.npz";
+    let table = bench.text(predict);
+    assert_eq!(bench.text(&format!("{predict} --out -")), table);
+    bench.text(&format!("{predict} --out p.csv"));
+    assert_eq!(fs::read_to_string(bench.path("p.csv")).unwrap(), table);
+    assert!(bench.fails(&format!("{predict} --out p.csv")).contains("replace it with --force"));
+    bench.text(&format!("{predict} --out p.csv --force"));
+    bench.text(&format!("{predict} --out /dev/null"));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(bench.path("p.csv"), bench.path("link.csv")).unwrap();
+        fs::write(bench.path("p.csv"), "old").unwrap();
+        bench.text(&format!("{predict} --out link.csv"));
+        assert!(fs::symlink_metadata(bench.path("link.csv")).unwrap().is_symlink(), "the link stays one");
+        assert_eq!(fs::read_to_string(bench.path("p.csv")).unwrap(), table);
+    }
+    let document = bench.json(predict);
+    let rows = document["predictions"].as_array().unwrap();
+    assert_eq!((rows.len(), rows[7]["node"].as_str()), (90, Some("node 7")));
+    assert!(
+        rows[7]["p_0"].is_f64()
+            && document["training_accuracy"].is_f64()
+            && document["other_accuracy"].is_f64()
+    );
+    assert!(bench.json(&format!("{predict} --out q.csv"))["predictions"].is_null());
 }
 
 #[test]

@@ -25,6 +25,9 @@ pub struct DataRecord {
     pub name: String,
     /// Where it was loaded from; nothing for data made in memory.
     pub path: PathBuf,
+    /// Whether its nodes have ids of their own.
+    #[serde(default)]
+    pub has_ids: bool,
     /// Whether the direction of its edges was kept.
     pub directed: bool,
     /// Whether the first row of its tables names the columns, where that was said.
@@ -48,6 +51,7 @@ impl Data {
         let record = DataRecord {
             name: dataset.name().to_string(),
             path: PathBuf::new(),
+            has_ids: dataset.node_ids().is_some(),
             directed: dataset.graph().is_directed(),
             header: None,
             repeated_edges: RepeatedEdges::default(),

@@ -200,7 +200,9 @@ impl Shared<'_> {
         let predictions = Predictions::new(dataset, clean.labels().names(), probabilities)?;
         let measured = learned.measured(Scores::of_predictions(&predictions, split));
         if let (Some(folder), None, None) = (self.folder(job), cell.attack, self.models) {
-            Artefacts { model, curve: &learned.curve, predictions: &predictions, split }.write(&folder)?;
+            let features = dataset.features();
+            Artefacts { model, curve: &learned.curve, predictions: &predictions, split, features }
+                .write(&folder)?;
         }
         Ok(Measured {
             attack: attacked.map(|attacked| attacked.record.clone()),

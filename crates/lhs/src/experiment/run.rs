@@ -8,18 +8,23 @@ use toml::{Table, Value};
 
 use super::cell::{CellId, CellRecord};
 use super::data::DataRecord;
+use super::matched::{Learned, Matched};
 use super::store::{Manifest, model_folder, read_cells};
 use crate::error::{Error, Result};
-use crate::graph::{Dataset, Split};
+use crate::graph::{Dataset, Features, Split};
 use crate::io::atomic;
+use crate::linalg::Mat;
 use crate::metrics::Predictions;
-use crate::metrics::predictions::read_parts;
-use crate::models::{NodeClassifier, Registry, Save, SavedModel};
+use crate::metrics::predictions::TrainedNodes;
+use crate::models::{NodeClassifier, Registry, SavedModel};
+use crate::structure::node_identity::NodeIdentity;
 use crate::training::EpochRecord;
 
 const MODEL: &str = "model.lhs";
 const CURVE: &str = "curve.jsonl";
 const PREDICTIONS: &str = "predictions.csv";
+/// The list, beside the model's own, of the fingerprints of the nodes that it learned from.
+const NODES: &str = "nodes_learned_from";
 
 /// One model on some splits of one dataset, kept on disk.
 #[derive(Clone, Debug)]
@@ -110,6 +115,11 @@ impl Run {
 
     /// The model that was trained on a split.
     pub fn model(&self, registry: &Registry, split: usize) -> Result<Box<dyn NodeClassifier>> {
+        Ok(self.trained(registry, split)?.model)
+    }
+
+    /// The model that was trained on a split, with what is remembered of the nodes that it learned from.
+    pub fn trained(&self, registry: &Registry, split: usize) -> Result<TrainedModel> {
         if !self.results().iter().any(|record| record.id.split == split) {
             return Err(Error::input(
                 &self.path,
@@ -120,22 +130,84 @@ impl Run {
         }
         let kind = registry.kind(self.model_name())?;
         let file = self.split_folder(split).join(MODEL);
-        (kind.restore)(&SavedModel::read(&file)?).map_err(|error| error.in_file(&file))
+        let saved = SavedModel::read(&file)?;
+        Ok(TrainedModel {
+            model: (kind.restore)(&saved).map_err(|error| error.in_file(&file))?,
+            nodes: TrainedNodes::read(&self.split_folder(split).join(PREDICTIONS))?,
+            identity: saved.list(NODES).ok().map(|list| NodeIdentity::from_fingerprints(list.to_vec())),
+            have_ids: self.data().has_ids,
+            remembers_nodes: kind.remembers_nodes,
+        })
     }
 
-    /// A split as it was trained on, after making sure that its nodes are those of the data.
+    /// A split as it was trained on, after making sure that its nodes are those of the data, in their order.
     pub fn split(&self, dataset: &Dataset, split: usize) -> Result<Split> {
-        let (ids, parts) = read_parts(&self.split_folder(split).join(PREDICTIONS))?;
-        let same = ids.len() == dataset.num_nodes()
-            && ids.iter().enumerate().all(|(n, id)| *id == dataset.node_id(n));
-        if same {
-            return Ok(parts);
+        let nodes = TrainedNodes::read(&self.split_folder(split).join(PREDICTIONS))?;
+        let learned = Learned {
+            nodes: &nodes,
+            have_ids: self.data().has_ids,
+            identity: None,
+            remembered: false,
+            checked: true,
+        };
+        if Matched::new(dataset, &learned)?.is_in_order() {
+            return Ok(nodes.split);
         }
         Err(Error::data(
-            format!("{} does not have the {} nodes of the run, in their order", dataset.name(), ids.len()),
-            "predict instead of scoring: that works on other nodes",
+            format!(
+                "{} does not have the {} nodes of the run, in their order",
+                dataset.name(),
+                nodes.ids.len()
+            ),
+            "give the rows in the order of the training data; predicting and scoring work in any order",
         ))
     }
+}
+
+/// A model, and the nodes that it learned from.
+pub struct TrainedModel {
+    /// The model.
+    pub model: Box<dyn NodeClassifier>,
+    nodes: TrainedNodes,
+    identity: Option<NodeIdentity>,
+    have_ids: bool,
+    remembers_nodes: bool,
+}
+
+impl TrainedModel {
+    /// What the model says about the nodes of some data, and the parts that they belonged to in training. Nodes are matched
+    /// by id, in any order; where neither side has ids, by position.
+    pub fn predict(&self, dataset: &Dataset) -> Result<(Mat, Split)> {
+        let matched = self.matched(dataset, self.remembers_nodes)?;
+        Ok((matched.predict(self.model.as_ref())?, matched.split(&self.nodes.split)))
+    }
+
+    /// The same for data that must have the nodes of the training data, all of them and no others.
+    pub fn predict_again(&self, dataset: &Dataset) -> Result<(Mat, Split)> {
+        let matched = complete(self.matched(dataset, true)?, dataset, &self.nodes)?;
+        Ok((matched.predict(self.model.as_ref())?, matched.split(&self.nodes.split)))
+    }
+
+    fn matched<'a>(&self, dataset: &'a Dataset, checked: bool) -> Result<Matched<'a>> {
+        let learned = Learned {
+            nodes: &self.nodes,
+            have_ids: self.have_ids,
+            identity: self.identity.as_ref(),
+            remembered: self.remembers_nodes,
+            checked,
+        };
+        Matched::new(dataset, &learned)
+    }
+}
+
+fn complete<'a>(matched: Matched<'a>, dataset: &Dataset, nodes: &TrainedNodes) -> Result<Matched<'a>> {
+    if matched.is_complete() {
+        return Ok(matched);
+    }
+    Err(Error::data(
+        format!("{} does not have the {} nodes of the run", dataset.name(), nodes.ids.len()),
+        "predict instead of scoring: that works on other nodes",
+    ))
 }
 
 /// What a training leaves beside its cell.
@@ -144,6 +216,7 @@ pub(super) struct Artefacts<'a> {
     pub(super) curve: &'a [EpochRecord],
     pub(super) predictions: &'a Predictions<'a>,
     pub(super) split: &'a Split,
+    pub(super) features: &'a Features,
 }
 
 impl Artefacts<'_> {
@@ -154,7 +227,9 @@ impl Artefacts<'_> {
 
     /// Writes the files, each whole or not at all.
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
-        self.model.save(folder.join(MODEL))?;
+        let mut saved = self.model.saved()?;
+        saved.contents.lists.insert(NODES.into(), NodeIdentity::of(self.features).fingerprints().to_vec());
+        saved.write(&folder.join(MODEL))?;
         write_curve(&folder.join(CURVE), self.curve)?;
         let table = folder.join(PREDICTIONS);
         atomic::write(&table, |out| self.predictions.write_csv(out, Some(self.split), &table))

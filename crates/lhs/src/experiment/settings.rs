@@ -262,6 +262,8 @@ mod tests {
             search: || vec![("hidden", SearchSpace::Uniform(1.0, 2.0))],
             published: &[],
             transductive: false,
+            remembers_nodes: false,
+            reads_direction: false,
         }
     }
 

@@ -124,27 +124,41 @@ fn write_error(error: csv::Error, path: &Path) -> Error {
     }
 }
 
-/// Reads back from a table of predictions which nodes there were and which part each belonged to.
-pub fn read_parts(path: &Path) -> Result<(Vec<String>, Split)> {
-    let damaged = |problem: String| Error::input(path, "", problem, "train again");
-    let file = std::fs::File::open(path).map_err(Error::io("read", path))?;
-    let mut table = csv::Reader::from_reader(std::io::BufReader::new(file));
-    let (mut ids, mut split) = (Vec::new(), Split::default());
-    for record in table.records() {
-        let record = record.map_err(|error| damaged(error.to_string()))?;
-        let (Some(id), Some(part)) = (record.get(0), record.get(4)) else {
-            return Err(damaged("not a table of predictions".into()));
-        };
-        let node = ids.len() as u32;
-        ids.push(id.to_string());
-        match part {
-            "train" => split.train.push(node),
-            "val" => split.val.push(node),
-            "test" => split.test.push(node),
-            _ => {}
+/// The nodes that a model learned from, as its table of predictions remembers them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TrainedNodes {
+    /// Their ids, in the order of the training data.
+    pub ids: Vec<String>,
+    /// Their labels; empty where there was none.
+    pub labels: Vec<String>,
+    /// The parts that they belonged to.
+    pub split: Split,
+}
+
+impl TrainedNodes {
+    /// Reads a table that [`Predictions::write_csv`] wrote.
+    pub fn read(path: &Path) -> Result<Self> {
+        let damaged = |problem: String| Error::input(path, "", problem, "train again");
+        let file = std::fs::File::open(path).map_err(Error::io("read", path))?;
+        let mut table = csv::Reader::from_reader(std::io::BufReader::new(file));
+        let mut nodes = TrainedNodes::default();
+        for record in table.records() {
+            let record = record.map_err(|error| damaged(error.to_string()))?;
+            let (Some(id), Some(label), Some(part)) = (record.get(0), record.get(1), record.get(4)) else {
+                return Err(damaged("not a table of predictions".into()));
+            };
+            let node = nodes.ids.len() as u32;
+            nodes.ids.push(id.to_string());
+            nodes.labels.push(label.to_string());
+            match part {
+                "train" => nodes.split.train.push(node),
+                "val" => nodes.split.val.push(node),
+                "test" => nodes.split.test.push(node),
+                _ => {}
+            }
         }
+        Ok(nodes)
     }
-    Ok((ids, split))
 }
 
 #[cfg(test)]
@@ -186,7 +200,8 @@ mod tests {
                         e,elk,owl,false,test,1,0\n";
         assert_eq!(text, expected);
         let ids = ["a", "b \"x\"", "c,d", "e"].map(String::from).to_vec();
-        assert_eq!(read_parts(&path).unwrap(), (ids, split));
+        let labels = ["fox, red", "owl", "", "elk"].map(String::from).to_vec();
+        assert_eq!(TrainedNodes::read(&path).unwrap(), TrainedNodes { ids, labels, split });
     }
 
     #[test]

@@ -39,6 +39,7 @@ impl ModelInfo for AcmGcn {
     const NAME: &'static str = "acm-gcn";
     const SUMMARY: &'static str =
         "low-pass, high-pass and identity channels mixed by each node (Luan et al. 2022)";
+    const READS_DIRECTION: bool = true;
 
     fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search([32, 64, 128], [("layers", SearchSpace::choice([1, 2, 3]))])

@@ -39,6 +39,7 @@ network_settings! {
 impl ModelInfo for Fsgnn {
     const NAME: &'static str = "fsgnn";
     const SUMMARY: &'static str = "features of many distances, selected (Maurya et al. 2022)";
+    const READS_DIRECTION: bool = true;
 
     fn search() -> Vec<(&'static str, SearchSpace)> {
         settings::search(

@@ -50,6 +50,7 @@ network_settings! {
 impl ModelInfo for GloGnn {
     const NAME: &'static str = "glognn";
     const SUMMARY: &'static str = "every node described by all others (Li et al. 2022)";
+    const READS_DIRECTION: bool = true;
     const TRANSDUCTIVE: bool = true;
 
     fn search() -> Vec<(&'static str, SearchSpace)> {

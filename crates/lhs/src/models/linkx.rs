@@ -34,6 +34,7 @@ network_settings! {
 impl ModelInfo for Linkx {
     const NAME: &'static str = "linkx";
     const SUMMARY: &'static str = "adjacency rows and features embedded apart (Lim et al. 2021)";
+    const READS_DIRECTION: bool = true;
     const TRANSDUCTIVE: bool = true;
 
     fn search() -> Vec<(&'static str, SearchSpace)> {

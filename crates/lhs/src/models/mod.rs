@@ -73,6 +73,12 @@ pub trait ModelInfo: Clone + Default + Serialize + DeserializeOwned + Send + Syn
     /// the same order.
     const TRANSDUCTIVE: bool = false;
 
+    /// Whether it remembers nodes of the training data, and so must know which of them it meets again.
+    const REMEMBERS_NODES: bool = Self::TRANSDUCTIVE;
+
+    /// Whether it reads the direction of edges, where there is one; most models forget it.
+    const READS_DIRECTION: bool = false;
+
     /// What a search for settings tries.
     fn search() -> Vec<(&'static str, SearchSpace)> {
         Vec::new()

@@ -30,6 +30,10 @@ pub struct ModelKind {
     pub published: &'static [&'static str],
     /// [`super::ModelInfo::TRANSDUCTIVE`].
     pub transductive: bool,
+    /// [`super::ModelInfo::REMEMBERS_NODES`].
+    pub remembers_nodes: bool,
+    /// [`super::ModelInfo::READS_DIRECTION`].
+    pub reads_direction: bool,
 }
 
 impl ModelKind {
@@ -48,6 +52,8 @@ impl ModelKind {
             search: M::search,
             published: M::PUBLISHED,
             transductive: M::TRANSDUCTIVE,
+            remembers_nodes: M::REMEMBERS_NODES,
+            reads_direction: M::READS_DIRECTION,
         }
     }
 }

@@ -59,6 +59,7 @@ impl ModelInfo for GeomGcn {
     const NAME: &'static str = "geom-gcn";
     const SUMMARY: &'static str =
         "geometric network: neighbours in the graph and in the plane by direction (Pei et al. 2020)";
+    const READS_DIRECTION: bool = true;
     const PUBLISHED: &'static [&'static str] = &["hidden = 32\ntraining.weight_decay = 5e-5"];
 
     fn search() -> Vec<(&'static str, SearchSpace)> {

@@ -111,6 +111,7 @@ impl Default for Greet {
 impl ModelInfo for Greet {
     const NAME: &'static str = "greet";
     const SUMMARY: &'static str = "embeddings without labels from homophilic and heterophilic edges, then a linear model (Liu et al. 2023)";
+    const READS_DIRECTION: bool = true;
     // The authors' scripts for Texas, Wisconsin, Cornell, Chameleon, Squirrel, Actor, Cora, Citeseer and PubMed, but for
     // how long they train: no search tries that.
     const PUBLISHED: &'static [&'static str] = &[

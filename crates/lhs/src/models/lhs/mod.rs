@@ -93,6 +93,7 @@ impl ModelInfo for Lhs {
     const NAME: &'static str = "lhs";
     const SUMMARY: &'static str =
         "latent homophilic structures (AAAI 2024): learns a graph whose neighbours agree, predicts on it";
+    const REMEMBERS_NODES: bool = true;
 
     fn search() -> Vec<(&'static str, SearchSpace)> {
         vec![
