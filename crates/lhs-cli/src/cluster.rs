@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use super::interrupt;
-use super::output::Global;
+use super::output::{Global, counted};
 use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{DataSelection, Selected};
 use lhs::cluster::links::{LinkScores, Links, links};
@@ -78,7 +78,7 @@ pub fn run(args: &ClusterArgs, global: &Global) -> Result<()> {
         let values: Vec<f64> = fits.iter().map(of).collect();
         (metrics::mean(&values), metrics::std(&values))
     };
-    global.say(format_args!("{name}, {method:?} by {by:?}, {} splits", fits.len()));
+    global.say(format_args!("{name}, {method:?} by {by:?}, {}", counted(fits.len(), "split")));
     global.say("                 accuracy, %        NMI            ARI");
     for (part, of) in [("test nodes", true), ("all nodes", false)] {
         let pick = move |fit: &Fit| if of { fit.test } else { fit.all };
@@ -146,9 +146,9 @@ pub fn run_links(args: &LinksArgs, global: &Global) -> Result<()> {
     let name = selected.dataset.name();
     let mean = |of: &dyn Fn(&Links) -> f64| metrics::mean(&found.iter().map(of).collect::<Vec<_>>());
     global.say(format_args!(
-        "{name}: {} edges held out, {} splits",
-        found.first().map_or(0, |links| links.held_out),
-        found.len()
+        "{name}: {} held out, {}",
+        counted(found.first().map_or(0, |links| links.held_out), "edge"),
+        counted(found.len(), "split")
     ));
     global.say("                      AUC      AP");
     type Pick = fn(&Links) -> LinkScores;

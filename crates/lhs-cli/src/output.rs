@@ -139,6 +139,11 @@ impl Global {
     }
 }
 
+/// `1 split`, `2 splits`.
+pub fn counted(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
 /// Writes to stdout. A reader that has heard enough (`lhs models | head -1`) ends the program quietly, as
 /// it does other tools; any other failure, such as a full disk, is an error.
 pub fn print(text: &str) -> Result<()> {

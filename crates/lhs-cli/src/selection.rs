@@ -90,6 +90,11 @@ fn warn_of_unlearnable_classes(dataset: &Dataset, splits: &[NumberedSplit], glob
     }
 }
 
+/// The model of that name, in whatever case it was typed.
+pub fn named_model(name: &str) -> Result<&'static ModelKind> {
+    models::kind(&name.to_lowercase())
+}
+
 /// Which model with which settings.
 #[derive(Debug, clap::Args)]
 pub struct ModelSelection {
@@ -110,7 +115,7 @@ pub struct ModelSelection {
 impl ModelSelection {
     /// The model of that name.
     pub fn kind(&self) -> Result<&'static ModelKind> {
-        models::kind(&self.model)
+        named_model(&self.model)
     }
 
     /// Defaults, then what was found for the dataset, then `--config`, then `--set`. Everything that does

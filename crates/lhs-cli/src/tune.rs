@@ -9,14 +9,14 @@ use toml::Table;
 
 use super::output::Global;
 use super::progress::{Counts, Progress, how_to_go_on};
-use super::selection::{DEFAULT_MODEL, DataSelection, Selected};
+use super::selection::{DEFAULT_MODEL, DataSelection, Selected, named_model};
 use super::train::note_direction;
 use lhs::error::{Error, Result};
 use lhs::experiment::settings::{self, Layer};
 use lhs::experiment::tuner::sampler::Space;
 use lhs::experiment::tuner::{Found, Trial, header};
 use lhs::experiment::{Data, IfPresent, Store, Tuner, config_file, found_settings};
-use lhs::models::{self, ModelKind};
+use lhs::models::ModelKind;
 
 /// Search for good settings, on validation accuracy
 ///
@@ -52,7 +52,7 @@ pub struct TuneArgs {
 /// Runs the command.
 pub fn run(args: &TuneArgs, global: &Global) -> Result<()> {
     let started = Instant::now();
-    let kind = models::kind(&args.model)?;
+    let kind = named_model(&args.model)?;
     let (base, space) = starting_point(kind, &args.set)?;
     let Selected { dataset, spec, splits } = args.data.load(global)?;
     note_direction(args.data.directed, kind, global);

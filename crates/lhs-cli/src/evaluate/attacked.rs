@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use toml::Table;
 
-use super::super::output::Global;
+use super::super::output::{Global, counted};
 use super::super::progress::{Counts, Progress, how_to_go_on};
 use super::super::selection::attack_settings;
 use super::{finished_splits, own_data};
@@ -212,8 +212,4 @@ fn say(document: &Document<'_>, global: &Global) {
             at.rate, at.test_accuracy_mean, at.test_accuracy_std, at.edges_added_mean, at.edges_removed_mean
         ));
     }
-}
-
-fn counted(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

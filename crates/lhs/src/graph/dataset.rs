@@ -1,5 +1,7 @@
 //! A graph with its features, labels and splits, validated once.
 
+use std::collections::HashSet;
+
 use super::{Features, Graph, Labels, Repairs, Split};
 use crate::error::{Error, Result};
 
@@ -47,6 +49,7 @@ impl Dataset {
         same_size("labels", labels.len(), num_nodes)?;
         if let Some(ids) = &node_ids {
             same_size("node ids", ids.len(), num_nodes)?;
+            check_ids(ids)?;
         }
         features.check_finite()?;
         for (index, split) in splits.iter().enumerate() {
@@ -198,6 +201,17 @@ fn same_size(what: &str, found: usize, num_nodes: usize) -> Result<()> {
     ))
 }
 
+/// Refuses two nodes of one id: whoever is matched by id would be one of them by chance.
+fn check_ids(ids: &[String]) -> Result<()> {
+    let mut seen = HashSet::with_capacity(ids.len());
+    match ids.iter().find(|id| !seen.insert(id.as_str())) {
+        None => Ok(()),
+        Some(id) => {
+            Err(Error::data(format!("two nodes are called `{id}`"), "give every node an id of its own"))
+        }
+    }
+}
+
 fn warnings(graph: &Graph, repairs: Repairs, features: &Features) -> Vec<String> {
     let isolated = (0..graph.num_nodes()).filter(|&n| graph.degree(n) == 0).count();
     let mut warnings = Vec::new();
@@ -245,6 +259,13 @@ mod tests {
     fn sizes_must_agree() {
         let error = Dataset::new(DatasetParts { features: Features::none(3), ..parts() });
         assert!(error.unwrap_err().to_string().starts_with("3 rows of features for 4 nodes"));
+    }
+
+    #[test]
+    fn two_nodes_of_one_id_are_refused() {
+        let ids = ["a", "b", "a", "c"].map(String::from).to_vec();
+        let error = Dataset::new(DatasetParts { node_ids: Some(ids), ..parts() });
+        assert!(error.unwrap_err().to_string().starts_with("two nodes are called `a`"));
     }
 
     #[test]

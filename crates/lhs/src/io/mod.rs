@@ -61,11 +61,14 @@ pub fn load(source: impl AsRef<Path>, options: &LoadOptions) -> Result<Dataset> 
     if let Some(file) = cache::fetched(source) {
         return npz::read(&file, options);
     }
+    let cache = cache::cache_folder().map_or_else(String::new, |folder| {
+        format!(" (looked for here and among the fetched graphs in {})", folder.display())
+    });
     Err(Error::input(
         source,
         "",
-        "no such dataset",
-        "give an .npz file, a folder with edges.csv, a Geom-GCN folder, a Planetoid prefix such as \
-         data/ind.cora, or the name of a graph that was fetched",
+        format!("no such dataset{cache}"),
+        "give an .npz file, a folder with edges.csv, a Geom-GCN folder, a Planetoid prefix such as data/ind.cora, or fetch \
+         a public graph by its name first (lhs data fetch cora)",
     ))
 }

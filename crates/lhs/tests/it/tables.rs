@@ -224,7 +224,7 @@ fn dense_features_must_cover_every_node() {
 fn bytes_that_are_not_text_are_refused() {
     let error = load_bytes(&[("edges.csv", b"a,b\nb,M\xfcller\n")]).unwrap_err();
     assert!(error.starts_with("edges.csv: line 2: the text is not UTF-8"), "{error}");
-    refused(&[("edges.csv", "a,b\n,c\n")], "edges.csv: line 2, column 1: the name of the node is empty");
+    refused(&[("edges.csv", "a,b\nb,c\n,c\n")], "edges.csv: line 3, column 1: the name of the node is empty");
 }
 
 #[test]
