@@ -174,7 +174,14 @@ fn nodes_without_ids_are_matched_by_position_only_if_that_is_right() {
     // Other data of the same size is not scored, whatever the model.
     bench.text("train nameless.npz --split 0 --model gcn --set training.epochs=5 --out gcn");
     bench.fails("evaluate gcn --data turned.npz");
-    bench.text("predict gcn --data turned.npz");
+    // It predicts on others, but says of nobody that he was learned from.
+    let parts = |table: &str| by_id(table).values().filter(|(_, part)| !part.is_empty()).count();
+    assert_eq!(parts(&bench.text("predict gcn --data turned.npz")), 0);
+    assert!(parts(&bench.text("predict gcn --data nameless.npz")) > 45);
+    // Ids on one side alone match nobody: the number of a row is nobody's id.
+    bench.save(&toy::dataset(), "named.npz");
+    assert_eq!(parts(&bench.text("predict gcn --data named.npz")), 0);
+    bench.fails("predict lhs --data named.npz");
 }
 
 #[test]

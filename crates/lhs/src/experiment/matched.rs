@@ -39,10 +39,17 @@ pub struct Matched<'a> {
 
 impl<'a> Matched<'a> {
     pub(super) fn new(dataset: &'a Dataset, learned: &Learned<'_>) -> Result<Self> {
-        let known = if dataset.node_ids().is_some() || learned.have_ids {
-            by_id(dataset, learned)?
-        } else {
-            by_position(dataset, learned)?
+        let found = match (dataset.node_ids().is_some(), learned.have_ids) {
+            (true, true) => Some(by_id(dataset, learned)),
+            (false, false) => by_position(dataset, learned),
+            // The number of a row here may be the id of somebody there.
+            (true, false) | (false, true) => None,
+        };
+        let known = match found {
+            Some(known) => known,
+            // Who nobody has to recognise is new.
+            None if !learned.checked => vec![None; dataset.num_nodes()],
+            None => return Err(unrecognised(dataset)),
         };
         let num_learned = learned.nodes.ids.len();
         Ok(Matched { dataset, known, num_learned, remembered: learned.remembered })
@@ -143,43 +150,23 @@ fn moved(features: &Features, places: &[u32], total: usize) -> Features {
     }
 }
 
-fn by_id(dataset: &Dataset, learned: &Learned<'_>) -> Result<Vec<Option<u32>>> {
-    if learned.have_ids && dataset.node_ids().is_none() && learned.remembered {
-        return Err(Error::data(
-            format!("{} does not name its nodes, and the model was trained on named ones", dataset.name()),
-            "give data with the ids of the nodes: the model remembers them",
-        ));
-    }
+fn by_id(dataset: &Dataset, learned: &Learned<'_>) -> Vec<Option<u32>> {
     let places: HashMap<&str, u32> = learned.nodes.ids.iter().map(String::as_str).zip(0..).collect();
-    let mut met: HashMap<u32, usize> = HashMap::new();
-    let mut known = Vec::with_capacity(dataset.num_nodes());
-    for node in 0..dataset.num_nodes() {
-        let id = dataset.node_id(node);
-        let place = places.get(id.as_str()).copied();
-        if let Some(place) = place
-            && met.insert(place, node).is_some()
-        {
-            return Err(Error::data(
-                format!("two nodes are called `{id}`"),
-                "give every node an id of its own",
-            ));
-        }
-        known.push(place);
-    }
-    Ok(known)
+    (0..dataset.num_nodes()).map(|node| places.get(dataset.node_id(node).as_str()).copied()).collect()
 }
 
-fn by_position(dataset: &Dataset, learned: &Learned<'_>) -> Result<Vec<Option<u32>>> {
+/// The same rows in the same order; `None` where labels, or else features, say that they are others.
+fn by_position(dataset: &Dataset, learned: &Learned<'_>) -> Option<Vec<Option<u32>>> {
     let nodes = learned.nodes.ids.len();
-    let known = (0..dataset.num_nodes()).map(|node| (node < nodes).then_some(node as u32)).collect();
     let agree = agreement(dataset, learned).unwrap_or_else(|| same_features(dataset, learned));
-    if !learned.checked || agree {
-        return Ok(known);
-    }
-    Err(Error::data(
+    agree.then(|| (0..dataset.num_nodes()).map(|node| (node < nodes).then_some(node as u32)).collect())
+}
+
+fn unrecognised(dataset: &Dataset) -> Error {
+    Error::data(
         format!("nothing says that the nodes of {} are those that the model learned from", dataset.name()),
         "name the nodes (ids on both sides), or give the rows in the order and with the features of the training data",
-    ))
+    )
 }
 
 /// Whether rows have the features of their place and none those of another; also where there is nothing to compare.
