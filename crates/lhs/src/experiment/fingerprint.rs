@@ -124,6 +124,7 @@ mod tests {
             labels: Labels::from_numbers(labels).unwrap(),
             node_ids: None,
             splits: vec![],
+            details: Default::default(),
         })
         .unwrap()
     }

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::{Features, Graph, Labels, Repairs, Split};
+use super::preparation::Preparation;
+use super::{Details, Features, Graph, Labels, Origin, Repairs, Split};
 use crate::error::{Error, Result};
 
 /// Everything a model learns from. [`Dataset::new`] is the only way to make one, so what holds there
@@ -15,6 +16,7 @@ pub struct Dataset {
     labels: Labels,
     node_ids: Option<Vec<String>>,
     splits: Vec<Split>,
+    details: Details,
     warnings: Vec<String>,
 }
 
@@ -35,12 +37,14 @@ pub struct DatasetParts {
     pub node_ids: Option<Vec<String>>,
     /// Fixed splits that come with the data; may be empty.
     pub splits: Vec<Split>,
+    /// Names, origin and whatever else may be known.
+    pub details: Details,
 }
 
 impl Dataset {
     /// Checks the parts against each other and counts what was repaired.
     pub fn new(parts: DatasetParts) -> Result<Self> {
-        let DatasetParts { name, graph, repairs, features, labels, node_ids, splits } = parts;
+        let DatasetParts { name, graph, repairs, features, labels, node_ids, splits, details } = parts;
         let num_nodes = graph.num_nodes();
         if num_nodes == 0 {
             return Err(Error::data("the graph has no nodes", "check that the right file was given"));
@@ -52,6 +56,7 @@ impl Dataset {
             check_ids(ids)?;
         }
         features.check_finite()?;
+        check_details(&details, num_nodes, features.dim(), labels.num_classes())?;
         for (index, split) in splits.iter().enumerate() {
             split.validate(&labels).map_err(|error| match error {
                 Error::Data { problem, remedy } => Error::data(format!("split {index}: {problem}"), remedy),
@@ -59,7 +64,7 @@ impl Dataset {
             })?;
         }
         let warnings = warnings(&graph, repairs, &features);
-        Ok(Dataset { name, graph, features, labels, node_ids, splits, warnings })
+        Ok(Dataset { name, graph, features, labels, node_ids, splits, details, warnings })
     }
 
     /// How the data is called.
@@ -103,6 +108,31 @@ impl Dataset {
             Some(ids) => ids.iter().position(|own| own == id),
             None => id.parse().ok().filter(|&node| node < self.num_nodes()),
         }
+    }
+
+    /// Names of the feature columns, where they have any.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.details.feature_names.as_deref()
+    }
+
+    /// A feature column's name, or its number.
+    pub fn feature_name(&self, column: usize) -> String {
+        self.feature_names().map_or_else(|| column.to_string(), |names| names[column].clone())
+    }
+
+    /// Everything else that is known.
+    pub fn details(&self) -> &Details {
+        &self.details
+    }
+
+    /// The data that this is a changed copy of.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.details.origin.as_ref()
+    }
+
+    /// How raw columns became features.
+    pub fn preparation(&self) -> Option<&Preparation> {
+        self.details.preparation.as_ref()
     }
 
     /// Number of nodes.
@@ -174,6 +204,7 @@ impl Dataset {
             labels: self.labels.select(nodes),
             node_ids: Some(nodes.iter().map(|&n| self.node_id(n as usize)).collect()),
             splits: splits.collect(),
+            details: self.details.subset(nodes),
         })
     }
 
@@ -187,6 +218,7 @@ impl Dataset {
             labels: self.labels,
             node_ids: self.node_ids,
             splits: self.splits,
+            details: self.details,
         }
     }
 }
@@ -199,6 +231,34 @@ fn same_size(what: &str, found: usize, num_nodes: usize) -> Result<()> {
         format!("{found} {what} for {num_nodes} nodes"),
         "features, labels and graph must describe the same nodes",
     ))
+}
+
+/// Checks what is optional against what is not.
+fn check_details(details: &Details, num_nodes: usize, columns: usize, classes: usize) -> Result<()> {
+    if let Some(times) = &details.times {
+        same_size("times", times.len(), num_nodes)?;
+    }
+    if let Some(groups) = &details.groups {
+        same_size("groups", groups.len(), num_nodes)?;
+    }
+    if let Some(class) = details.positive_class.filter(|&class| class as usize >= classes) {
+        return Err(Error::data(format!("there is no class {class}"), "name a class that the labels have"));
+    }
+    let Some(names) = &details.feature_names else { return Ok(()) };
+    if names.len() != columns {
+        return Err(Error::data(
+            format!("{} names for {columns} feature columns", names.len()),
+            "give every column a name",
+        ));
+    }
+    let mut seen = HashSet::with_capacity(names.len());
+    match names.iter().find(|name| !seen.insert(name.as_str())) {
+        None => Ok(()),
+        Some(name) => Err(Error::data(
+            format!("two feature columns are called `{name}`"),
+            "give every column a name of its own",
+        )),
+    }
 }
 
 /// Refuses two nodes of one id: whoever is matched by id would be one of them by chance.
@@ -245,6 +305,7 @@ mod tests {
             features: Features::Dense(Mat::from_fn(4, 2, |r, c| (r + c) as f32)),
             labels: Labels::from_numbers(&[0, 1, 0, 1]).unwrap(),
             node_ids: None,
+            details: Details::default(),
             splits: vec![Split { train: vec![0, 1], val: vec![2], test: vec![3] }],
         }
     }

@@ -2,10 +2,12 @@
 
 pub mod components;
 mod dataset;
+mod details;
 mod features;
 pub mod heterophily;
 mod labels;
 pub mod normalise;
+pub mod preparation;
 pub mod rings;
 mod split;
 pub mod summary;
@@ -14,6 +16,7 @@ pub mod synth;
 mod topology;
 
 pub use dataset::{Dataset, DatasetParts};
+pub use details::{Details, Origin};
 pub use features::Features;
 pub use labels::{Labelled, Labels};
 pub use split::Split;

@@ -393,6 +393,7 @@ mod tests {
             labels: Labels::from_numbers(&[0, 0, 1, -1, 1]).unwrap(),
             node_ids: None,
             splits: vec![Split { train: vec![0, 2], val: vec![1], test: vec![4] }],
+            details: Default::default(),
         })
         .unwrap()
     }

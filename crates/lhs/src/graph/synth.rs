@@ -86,7 +86,16 @@ impl SynthConfig {
         let splits = (0..self.splits).map(|_| Split::random(&labels, 0.6, 0.2, 0.2, rng.random()));
         let splits = splits.collect::<Result<Vec<_>>>()?;
         let name = "synth".to_string();
-        Dataset::new(DatasetParts { name, graph, repairs, features, labels, node_ids: None, splits })
+        Dataset::new(DatasetParts {
+            name,
+            graph,
+            repairs,
+            features,
+            labels,
+            node_ids: None,
+            splits,
+            details: Default::default(),
+        })
     }
 
     /// Checks the ranges, and that there are pairs enough for the edges.

@@ -46,6 +46,7 @@ pub fn read(source: &Path, options: &LoadOptions) -> Result<Dataset> {
         node_ids: None,
         splits: read_splits(source, &name, num_nodes)?,
         name,
+        details: Default::default(),
     };
     Dataset::new(parts).map_err(|error| error.in_file(source))
 }

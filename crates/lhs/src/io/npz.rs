@@ -53,6 +53,7 @@ pub fn read(source: &Path, options: &LoadOptions) -> Result<Dataset> {
         node_ids: read_strings(&mut archive, "node_ids")?,
         splits: archive.splits(["train_masks", "val_masks", "test_masks"], labels.len())?,
         labels,
+        details: Default::default(),
     };
     Dataset::new(parts).map_err(|error| error.in_file(source))
 }

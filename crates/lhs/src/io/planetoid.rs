@@ -45,6 +45,7 @@ pub fn read(source: &Path, options: &LoadOptions) -> Result<Dataset> {
         labels: read_labels(&files, &order)?,
         node_ids: None,
         splits: public_split(&files, &order)?.into_iter().collect(),
+        details: Default::default(),
     };
     Dataset::new(parts).map_err(|error| error.in_file(source))
 }

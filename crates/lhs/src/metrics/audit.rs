@@ -327,6 +327,7 @@ mod tests {
             labels: Labels::from_numbers(&[0, 0, 1, 1, 0, 1, 1]).unwrap(),
             node_ids: None,
             splits: vec![],
+            details: Default::default(),
         })
         .unwrap()
     }

@@ -176,6 +176,7 @@ mod tests {
             labels: Labels::new(vec![Some(0), Some(1), None, Some(2)], names).unwrap(),
             node_ids: Some(["a", "b \"x\"", "c,d", "e"].map(String::from).to_vec()),
             splits: vec![],
+            details: Default::default(),
         })
         .unwrap()
     }

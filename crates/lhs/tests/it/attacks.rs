@@ -268,6 +268,7 @@ fn nodes_without_a_label_are_left_alone_and_small_graphs_run_out_of_candidates()
         labels: Labels::from_numbers(&[0, 0, 0, 1, 1, -1, 1]).unwrap(),
         node_ids: None,
         splits: vec![],
+        details: Default::default(),
     };
     let dataset = Dataset::new(parts).unwrap();
     // Node 0 can get the neighbours 4 and 6; node 5 has no label.

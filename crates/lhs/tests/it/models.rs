@@ -52,6 +52,7 @@ fn parts(num_nodes: usize, with_edges: bool, order: &[u32]) -> DatasetParts {
         labels: Labels::from_numbers(&numbers).unwrap(),
         node_ids: None,
         splits: vec![Split { train: third(0), val: third(1), test: third(2) }],
+        details: Default::default(),
     }
 }
 

@@ -317,6 +317,7 @@ fn any_dataset() -> impl Strategy<Value = Dataset> {
                 labels,
                 node_ids,
                 splits,
+                details: Default::default(),
             })
             .unwrap()
         },

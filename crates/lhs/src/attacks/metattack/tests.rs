@@ -343,6 +343,7 @@ fn a_graph_without_room_runs_out() {
             labels: Labels::from_numbers(&numbers).unwrap(),
             node_ids: None,
             splits: vec![],
+            details: Default::default(),
         };
         let split =
             Split { train: (0..nodes as u32 - 1).collect(), val: vec![], test: vec![nodes as u32 - 1] };

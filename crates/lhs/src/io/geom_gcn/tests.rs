@@ -172,6 +172,7 @@ fn dataset(features: Features, weights: Option<&[f32]>) -> Dataset {
             Split { train: vec![0], val: vec![1], test: vec![3] },
             Split { train: vec![3], val: vec![0], test: vec![1] },
         ],
+        details: Default::default(),
     })
     .unwrap()
 }

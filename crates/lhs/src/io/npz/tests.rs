@@ -119,6 +119,7 @@ fn full(features: Features) -> Dataset {
         .unwrap(),
         node_ids: Some(["n0", "n,1", "", "4"].map(String::from).into()),
         splits: vec![Split { train: vec![0], val: vec![2], test: vec![3] }],
+        details: Default::default(),
     })
     .unwrap()
 }

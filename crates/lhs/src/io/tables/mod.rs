@@ -99,6 +99,7 @@ pub fn read_files(files: &TableFiles, options: &LoadOptions) -> Result<Dataset> 
         },
         splits: labels::arrange_splits(splits.unwrap_or_default(), &order),
         node_ids: order.names,
+        details: Default::default(),
     };
     let notes = [labels_note.flatten(), edges_note, repeated_note].into_iter().flatten();
     // What is still wrong after this is in the splits, or there are no nodes at all.

@@ -26,6 +26,7 @@ pub fn dataset() -> Dataset {
         labels,
         node_ids: Some((0..num_nodes).map(|n| format!("node {n}")).collect()),
         splits,
+        details: Default::default(),
     })
     .unwrap()
 }
