@@ -116,6 +116,19 @@ pub trait NodeClassifier: Send + Sync {
         Vec::new()
     }
 
+    /// What each channel of information adds to the class scores before the softmax, with its name, `[num_nodes,
+    /// num_classes]` each; for models whose scores are such a sum.
+    fn channel_scores(&self, graph: &Graph, features: &Features) -> Result<Option<Vec<(String, Mat)>>> {
+        let _ = (graph, features);
+        Ok(None)
+    }
+
+    /// The codes of the nodes that the classes are read from, one row each, for models that can show them.
+    fn embeddings(&self, graph: &Graph, features: &Features) -> Result<Option<Mat>> {
+        let _ = (graph, features);
+        Ok(None)
+    }
+
     /// The latent structure of a graph, for models that have one.
     fn structure(&self, graph: &Graph, features: &Features) -> Result<Option<Structure>> {
         let _ = (graph, features);
