@@ -70,7 +70,7 @@ pub fn run(args: &AttackArgs, global: &Global) -> Result<()> {
     }
     let attack = (kind.build)(&settings)?;
     let target = Target::new(&args.out, None, args.force)?;
-    let dataset = load(&args.data, false, global)?;
+    let dataset = load(&args.data, false, global)?.remembering_origin();
     let split = split_of(&dataset, args.split).map_err(|error| error.in_file(&args.data))?;
     let seed = attack_seed(global.seed, args.split);
     let progress = Progress::new(global, Counts::Steps, 0, kind.name);

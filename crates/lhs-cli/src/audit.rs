@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use super::attack::split_of;
 use super::output::Global;
-use super::selection::load;
+use super::selection::load_with;
 use lhs::error::{Error, Result};
 use lhs::experiment::Run;
 use lhs::experiment::fingerprint;
 use lhs::graph::{Dataset, Split};
+use lhs::io::LoadOptions;
 use lhs::metrics::audit::{Audit, AuditConfig, Trained, Version, check_same_nodes, split_of_version};
 use lhs::models::{NodeClassifier, Registry};
 
@@ -85,7 +86,12 @@ pub fn run(args: &AuditArgs, global: &Global) -> Result<()> {
     let names = names(&args.against)?;
     let run = args.run.as_deref().map(Run::open).transpose()?;
     let directed = args.directed || run.as_ref().is_some_and(|run| run.data().directed);
-    let clean = load(&args.data, directed, global)?;
+    // What a run learned from is read as it was then.
+    let options = match &run {
+        Some(run) => LoadOptions { directed, ..run.data().load_options() },
+        None => global.load_options(directed),
+    };
+    let clean = load_with(&args.data, &options, global)?;
     let number =
         args.split.or_else(|| run.as_ref()?.results().first().map(|record| record.id.split)).unwrap_or(0);
     let model = run.as_ref().map(|run| model_of(run, &clean, args, number)).transpose()?;
@@ -96,7 +102,7 @@ pub fn run(args: &AuditArgs, global: &Global) -> Result<()> {
     let changed = args
         .against
         .iter()
-        .map(|path| changed(path, &clean, &split, number, directed, global))
+        .map(|path| changed(path, &clean, &split, number, &options, global))
         .collect::<Result<Vec<_>>>()?;
 
     let first = Version { name: CLEAN.to_string(), dataset: &clean, split };
@@ -169,10 +175,10 @@ fn changed(
     clean: &Dataset,
     split: &Split,
     number: usize,
-    directed: bool,
+    options: &LoadOptions,
     global: &Global,
 ) -> Result<(Dataset, Split)> {
-    let dataset = load(path, directed, global)?;
+    let dataset = load_with(path, options, global)?;
     check_same_nodes(clean, &dataset).map_err(|error| error.in_file(path))?;
     let own = dataset.splits().get(number);
     let chosen = split_of_version(split, own);

@@ -116,10 +116,10 @@ fn method_name(method: Method, by: By) -> &'static str {
 fn fits(name: &str, args: &ClusterArgs, selected: Selected, global: &Global) -> Result<Vec<Fit>> {
     let suite = Suite {
         title: format!("{name} on {}", selected.dataset.name()),
-        datasets: vec![args.data.data.display().to_string()],
+        datasets: vec![selected.source.path().display().to_string()],
         clustering: true,
         models: vec![name.into()],
-        directed: args.data.directed,
+        directed: args.data.source.directed,
         splits: Some(selected.spec),
         num_splits: selected.splits.len(),
         seeds: vec![global.seed],

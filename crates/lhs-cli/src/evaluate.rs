@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::output::Global;
-use super::selection::{load, load_with};
+use super::reading::with_flags;
+use super::selection::load_for;
 use lhs::error::{Error, Result};
 use lhs::experiment::{Run, fingerprint, parallel};
 use lhs::graph::Dataset;
@@ -59,7 +60,7 @@ pub fn run(args: &EvaluateArgs, global: &Global) -> Result<()> {
         return attacked::run(attack, &args.attacked, &run, global);
     }
     let dataset = match &args.data {
-        Some(named) => load(named, run.data().directed, global)?,
+        Some(named) => load_for(&run, named, global)?,
         None => {
             let path = run.data().path.display();
             own_data(&run, &format!("to score on it all the same: --data {path}"), global)?
@@ -93,7 +94,9 @@ fn finished_splits(run: &Run, global: &Global) -> Result<Vec<usize>> {
 /// The data that the run was trained on, which must be what it was; `remedy` is for when it is not.
 pub(super) fn own_data(run: &Run, remedy: &str, global: &Global) -> Result<Dataset> {
     let record = run.data();
-    let dataset = load_with(&record.path, &record.load_options(), global)?;
+    let (source, options) = (record.source(), record.load_options());
+    let dataset = global.busy("reading", || source.load(&options)).map_err(with_flags)?;
+    global.warn(dataset.warnings());
     if fingerprint::of_dataset(&dataset) == record.sha256 {
         return Ok(dataset);
     }

@@ -14,6 +14,7 @@ mod models;
 mod output;
 mod predict;
 mod progress;
+mod reading;
 mod report;
 mod selection;
 mod structure;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::output::Global;
-use super::selection::load;
+use super::selection::load_for;
 use lhs::error::{Error, Result};
 use lhs::experiment::{CellRecord, Run};
 use lhs::graph::Split;
@@ -70,7 +70,7 @@ pub fn run(args: &PredictArgs, global: &Global) -> Result<()> {
     let run = Run::open(&args.run)?;
     let number = args.split.map_or_else(|| best_split(&run, global), Ok)?;
     let trained = run.trained(&Registry::default(), number)?;
-    let dataset = load(&args.data, run.data().directed, global)?;
+    let dataset = load_for(&run, &args.data, global)?;
     let (probabilities, split) = trained.predict(&dataset).map_err(|error| error.in_file(&args.data))?;
     let predictions = Predictions::new(&dataset, &run.data().classes, probabilities)?;
     for class in predictions.unknown_classes() {

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 use super::output::Global;
+use super::reading::{SourceArgs, with_flags};
 use lhs::attacks::AttackKind;
 use lhs::error::{Error, Result};
+use lhs::experiment::Run;
 use lhs::experiment::found_settings::{self, Search};
 use lhs::experiment::settings::{self, Layer};
 use lhs::experiment::splits::{NumberedSplit, SplitSpec};
 use lhs::graph::Dataset;
-use lhs::io::{self, LoadOptions};
+use lhs::io::{self, LoadOptions, Source};
 use lhs::models::{self, ModelKind};
 
 /// The model when none is named.
@@ -20,11 +22,8 @@ pub const DEFAULT_MODEL: &str = "lhs";
 /// Which data, and which nodes of it are learned from.
 #[derive(Debug, clap::Args)]
 pub struct DataSelection {
-    /// An .npz file, a folder, or the name of a fetched graph
-    pub data: PathBuf,
-    /// Keep the direction of the edges
-    #[arg(long)]
-    pub directed: bool,
+    #[command(flatten)]
+    pub source: SourceArgs,
     /// `all`, a number, a range such as 0-2, or shares such as random:0.6,0.2,0.2 [default: all splits of the data, else random]
     #[arg(long, value_name = "SPEC")]
     pub split: Option<SplitSpec>,
@@ -37,6 +36,8 @@ pub struct DataSelection {
 pub struct Selected {
     /// The data.
     pub dataset: Dataset,
+    /// Where it came from.
+    pub source: Source,
     /// The choice, in words.
     pub spec: SplitSpec,
     /// The splits.
@@ -46,7 +47,8 @@ pub struct Selected {
 impl DataSelection {
     /// Loads the data and takes the splits from it.
     pub fn load(&self, global: &Global) -> Result<Selected> {
-        let dataset = load(&self.data, self.directed, global)?;
+        let dataset = self.source.load(global)?;
+        let source = self.source.source()?;
         let spec = self.split.clone().unwrap_or_else(|| SplitSpec::default_for(&dataset));
         let random = matches!(spec, SplitSpec::Random(_));
         if self.split.is_none() && random {
@@ -61,9 +63,9 @@ impl DataSelection {
         }
         let num_random = usize::from(self.num_splits.unwrap_or(1));
         let splits =
-            spec.resolve(&dataset, num_random, global.seed).map_err(|error| error.in_file(&self.data))?;
+            spec.resolve(&dataset, num_random, global.seed).map_err(|error| error.in_file(source.path()))?;
         warn_of_unlearnable_classes(&dataset, &splits, global);
-        Ok(Selected { dataset, spec, splits })
+        Ok(Selected { dataset, source, spec, splits })
     }
 }
 
@@ -72,9 +74,14 @@ pub fn load(data: &Path, directed: bool, global: &Global) -> Result<Dataset> {
     load_with(data, &global.load_options(directed), global)
 }
 
+/// Loads data so that the model of a run can predict on it: columns are prepared as those that it learned from.
+pub fn load_for(run: &Run, data: &Path, global: &Global) -> Result<Dataset> {
+    load_with(data, &run.data().prediction_options(), global)
+}
+
 /// Loads data and passes its warnings on.
 pub fn load_with(data: &Path, options: &LoadOptions, global: &Global) -> Result<Dataset> {
-    let dataset = global.busy("reading", || io::load(data, options))?;
+    let dataset = global.busy("reading", || io::load(data, options)).map_err(with_flags)?;
     global.warn(dataset.warnings());
     Ok(dataset)
 }
@@ -107,7 +114,7 @@ pub struct ModelSelection {
     /// One setting, such as dropout=0.3; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Ignore the settings found for this dataset (configs/DATASET.toml)
+    /// Ignore the settings found for this data
     #[arg(long)]
     pub no_config: bool,
 }
@@ -120,10 +127,10 @@ impl ModelSelection {
 
     /// Defaults, then what was found for the dataset, then `--config`, then `--set`. Everything that does
     /// not need the data is checked first, by [`ModelSelection::own_layers`].
-    pub fn settings(&self, kind: &ModelKind, dataset: &str, global: &Global) -> Result<Table> {
+    pub fn settings(&self, kind: &ModelKind, dataset: &Dataset, global: &Global) -> Result<Table> {
         let mut layers = Vec::new();
         if !self.no_config
-            && let Some((layer, file)) = found_settings::layer(dataset, kind, Search::Widest)?
+            && let Some((layer, file)) = found_settings::layer(&dataset.own_origin(), kind, Search::Widest)?
         {
             global.note(format_args!("note: settings from {}", file.display()));
             layers.push(layer);

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::evaluate::own_data;
 use super::output::Global;
 use super::predict::best_split;
-use super::selection::load;
+use super::selection::load_for;
 use lhs::error::{Error, Result};
 use lhs::experiment::Run;
 use lhs::graph::Dataset;
@@ -56,7 +56,7 @@ pub fn run(args: &StructureArgs, global: &Global) -> Result<()> {
     let number = args.split.map_or_else(|| best_split(&run, global), Ok)?;
     let model = run.model(&Registry::default(), number)?;
     let dataset = match &args.data {
-        Some(named) => load(named, run.data().directed, global)?,
+        Some(named) => load_for(&run, named, global)?,
         None => own_data(&run, "to look at it all the same: --data", global)?,
     };
     let node = args.node.as_deref().map(|id| find(&dataset, id)).transpose()?;

@@ -45,15 +45,15 @@ pub fn run(args: &TrainArgs, global: &Global) -> Result<()> {
     let started = Instant::now();
     let kind = args.model.kind()?;
     args.model.own_layers(kind)?;
-    let Selected { dataset, spec, splits } = args.data.load(global)?;
-    note_direction(args.data.directed, kind, global);
-    let settings = args.model.settings(kind, dataset.name(), global)?;
+    let Selected { dataset, source, spec, splits } = args.data.load(global)?;
+    note_direction(args.data.source.directed, kind, global);
+    let settings = args.model.settings(kind, &dataset, global)?;
     let name = dataset.name().to_string();
     let suite = Suite {
         title: format!("{} on {name}", kind.name),
-        datasets: vec![args.data.data.display().to_string()],
+        datasets: vec![source.path().display().to_string()],
         models: vec![kind.name.into()],
-        directed: args.data.directed,
+        directed: args.data.source.directed,
         splits: Some(spec),
         num_splits: splits.len(),
         seeds: vec![global.seed],
@@ -61,7 +61,7 @@ pub fn run(args: &TrainArgs, global: &Global) -> Result<()> {
         settings: [(kind.name.to_string(), settings.clone())].into(),
         ..Suite::default()
     };
-    let data = Data::read_from(&args.data.data, &global.load_options(args.data.directed), dataset)?;
+    let data = Data::read_from(&source, &args.data.source.options(global), dataset)?;
     let plan = Plan::on(&suite, vec![data], &Registry::default())?;
     let store =
         if args.no_save { None } else { Some(open(args, kind, &name, &suite, &plan, &settings, global)?) };

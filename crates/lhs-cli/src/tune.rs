@@ -54,12 +54,13 @@ pub fn run(args: &TuneArgs, global: &Global) -> Result<()> {
     let started = Instant::now();
     let kind = named_model(&args.model)?;
     let (base, space) = starting_point(kind, &args.set)?;
-    let Selected { dataset, spec, splits } = args.data.load(global)?;
-    note_direction(args.data.directed, kind, global);
+    let Selected { dataset, source, spec, splits } = args.data.load(global)?;
+    note_direction(args.data.source.directed, kind, global);
     let name = dataset.name().to_string();
+    let origin = dataset.own_origin();
     let progress = Progress::new(global, Counts::Trials, args.trials as usize, "trials");
     let tuner = Tuner {
-        data: Arc::new(Data::read_from(&args.data.data, &global.load_options(args.data.directed), dataset)?),
+        data: Arc::new(Data::read_from(&source, &args.data.source.options(global), dataset)?),
         kind,
         base: &base,
         space,
@@ -86,11 +87,13 @@ pub fn run(args: &TuneArgs, global: &Global) -> Result<()> {
     let best = found.best().ok_or_else(|| {
         Error::data("no trial was finished in time", "give more --budget-seconds; what was finished is kept")
     })?;
-    let out = args.out.clone().unwrap_or_else(|| found_settings::file_name(&name));
+    let out = args.out.clone().unwrap_or_else(|| found_settings::file_name(&origin.name));
+    found_settings::check_data(&out, &origin)?;
     let comments =
         header::comments(&command(args, kind.name, &split, global.seed), &tuner, &split, &found, best);
     let changed = settings::changed(kind, &best.settings);
     config_file::write_section(&out, kind.name, &comments, &changed)?;
+    found_settings::write_data(&out, &origin)?;
     let report = Report { tuner: &tuner, found: &found, best, changed: &changed, out: &out, folder: &folder };
     report.say(started, global);
     Ok(())
@@ -120,7 +123,7 @@ fn starting_point(kind: &ModelKind, set: &[String]) -> Result<(Table, Space)> {
 fn command(args: &TuneArgs, model: &str, split: &str, seed: u64) -> String {
     let mut words = format!(
         "lhs tune {} --model {model} --trials {} --split {split} --seed {seed}",
-        args.data.data.display(),
+        args.data.source.data.as_deref().or(args.data.source.tables.edges.as_deref()).unwrap_or(Path::new("")).display(),
         args.trials,
     );
     if let Some(count) = args.data.num_splits {
@@ -129,7 +132,7 @@ fn command(args: &TuneArgs, model: &str, split: &str, seed: u64) -> String {
     if let Some(seconds) = args.budget_seconds {
         words += &format!(" --budget-seconds {seconds}");
     }
-    if args.data.directed {
+    if args.data.source.directed {
         words += " --directed";
     }
     for assignment in &args.set {

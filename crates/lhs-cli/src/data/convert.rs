@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::super::output::Global;
-use super::source::SourceArgs;
+use crate::output::Global;
+use crate::reading::SourceArgs;
+
 use super::target::{Format, Target};
 use lhs::error::{Error, Result};
 use lhs::graph::components::Components;
@@ -47,8 +48,7 @@ pub struct ConvertArgs {
 /// Runs the command.
 pub fn run(args: &ConvertArgs, global: &Global) -> Result<()> {
     let target = Target::new(&args.to, args.format, args.force)?;
-    let mut dataset = global.busy("reading", || args.source.load(global))?;
-    global.warn(dataset.warnings());
+    let mut dataset = args.source.load(global)?.remembering_origin();
     if args.splits.is_some() {
         dataset = dataset.with_splits(Vec::new())?;
     }

@@ -1,7 +1,8 @@
 //! `lhs data inspect`: a dataset at a glance.
 
-use super::super::output::Global;
-use super::source::SourceArgs;
+use crate::output::Global;
+use crate::reading::SourceArgs;
+
 use lhs::error::Result;
 use lhs::graph::summary::Summary;
 
@@ -30,7 +31,7 @@ pub struct InspectArgs {
 
 /// Runs the command.
 pub fn run(args: &InspectArgs, global: &Global) -> Result<()> {
-    let dataset = global.busy("reading", || args.source.load(global))?;
+    let dataset = args.source.read(global)?;
     let summary = global.busy("measuring", || Summary::of(&dataset));
     global.say(summary.to_string().trim_end());
     global.warn(&summary.warnings);

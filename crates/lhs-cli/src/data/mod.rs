@@ -3,7 +3,6 @@
 mod convert;
 mod fetch;
 mod inspect;
-mod source;
 mod synth;
 pub(super) mod target;
 

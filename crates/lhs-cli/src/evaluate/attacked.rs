@@ -138,7 +138,7 @@ fn plan(
     let suite = Suite { attacks: vec![axis], attack_seed: Some(global.seed), ..run.manifest().suite.clone() };
     let mut plan = Plan::on(
         &suite,
-        vec![Data::read_from(&run.data().path, &run.data().load_options(), dataset)?],
+        vec![Data::read_from(&run.data().source(), &run.data().load_options(), dataset)?],
         &Registry::default(),
     )?;
     // Splits that are not finished have no model yet.

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::fingerprint::{self, InputFile};
 use crate::error::Result;
-use crate::graph::Dataset;
-use crate::io::tables::RepeatedEdges;
-use crate::io::{self, LoadOptions};
+use crate::graph::preparation::{Preparation, PreparationConfig};
+use crate::graph::{Dataset, Origin};
+use crate::io::tables::{ColumnNames, RepeatedEdges};
+use crate::io::{self, LoadOptions, Source};
 
 /// A dataset, and which one it is.
 pub struct Data {
@@ -30,12 +31,33 @@ pub struct DataRecord {
     pub has_ids: bool,
     /// Whether the direction of its edges was kept.
     pub directed: bool,
+    /// Its files, where one path does not name them all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
     /// Whether the first row of its tables names the columns, where that was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<bool>,
     /// What became of the weights of repeated edges.
     #[serde(default)]
     pub repeated_edges: RepeatedEdges,
+    /// What the columns of its tables are called, where that was said.
+    #[serde(default)]
+    pub columns: ColumnNames,
+    /// What was to become of gaps, words and numbers.
+    #[serde(default)]
+    pub prepare: PreparationConfig,
+    /// What became of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preparation: Option<Preparation>,
+    /// Names of the feature columns, where they have any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature_names: Option<Vec<String>>,
+    /// Number of feature columns.
+    #[serde(default)]
+    pub feature_columns: usize,
+    /// The data whose settings suit this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// SHA-256 of what was read, see [`fingerprint::of_dataset`].
     pub sha256: String,
     /// The files it was read from.
@@ -53,8 +75,15 @@ impl Data {
             path: PathBuf::new(),
             has_ids: dataset.node_ids().is_some(),
             directed: dataset.graph().is_directed(),
+            source: None,
             header: None,
             repeated_edges: RepeatedEdges::default(),
+            columns: ColumnNames::default(),
+            prepare: PreparationConfig::default(),
+            preparation: dataset.preparation().cloned(),
+            feature_names: dataset.feature_names().map(<[String]>::to_vec),
+            feature_columns: dataset.features().dim(),
+            origin: Some(dataset.own_origin()),
             sha256: fingerprint::of_dataset(&dataset),
             files: Vec::new(),
             classes: dataset.labels().names().to_vec(),
@@ -63,26 +92,50 @@ impl Data {
     }
 
     /// Data that was read from somewhere.
-    pub fn read_from(source: &Path, options: &LoadOptions, dataset: Dataset) -> Result<Self> {
+    pub fn read_from(source: &Source, options: &LoadOptions, dataset: Dataset) -> Result<Self> {
         let mut data = Self::new(dataset)?;
-        (data.record.header, data.record.repeated_edges) = (options.header, options.repeated_edges);
-        // A bare name means a fetched graph wherever one stands; a path should still be found from elsewhere.
-        let is_path = source.exists() || source.components().count() > 1;
-        let absolute = std::path::absolute(source).ok().filter(|_| is_path);
-        data.record.path = absolute.unwrap_or_else(|| source.to_path_buf());
-        data.record.files = fingerprint::input_files(source)?;
+        let record = &mut data.record;
+        (record.header, record.repeated_edges) = (options.header, options.repeated_edges);
+        (record.columns, record.prepare) = (options.columns.clone(), options.prepare.clone());
+        let absolute = source.absolute();
+        record.path = absolute.path().to_path_buf();
+        record.source = Some(absolute).filter(|source| !matches!(source, Source::Data(_)));
+        for path in source.paths() {
+            record.files.extend(fingerprint::input_files(path)?);
+        }
         Ok(data)
     }
 
     /// Loads a file, a folder, or a fetched graph.
     pub fn load(source: &Path, options: &LoadOptions) -> Result<Self> {
-        Self::read_from(source, options, io::load(source, options)?)
+        Self::read_from(&Source::Data(source.to_path_buf()), options, io::load(source, options)?)
     }
 }
 
 impl DataRecord {
+    /// Where it was read from.
+    pub fn source(&self) -> Source {
+        self.source.clone().unwrap_or_else(|| Source::Data(self.path.clone()))
+    }
+
     /// How it was read.
     pub fn load_options(&self) -> LoadOptions {
-        LoadOptions { directed: self.directed, header: self.header, repeated_edges: self.repeated_edges }
+        LoadOptions {
+            directed: self.directed,
+            header: self.header,
+            repeated_edges: self.repeated_edges,
+            columns: self.columns.clone(),
+            prepare: self.prepare.clone(),
+            ..LoadOptions::default()
+        }
+    }
+
+    /// How other data is read, so that a model that learned from this can predict on it.
+    pub fn prediction_options(&self) -> LoadOptions {
+        LoadOptions {
+            preparation: self.preparation.clone(),
+            feature_columns: Some(self.feature_columns),
+            ..self.load_options()
+        }
     }
 }

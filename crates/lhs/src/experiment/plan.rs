@@ -18,7 +18,7 @@ use super::splits::{NumberedSplit, SplitSpec};
 use super::suite::{AttackAxis, Suite, Variant};
 use crate::attacks::{self, Attack};
 use crate::error::{Error, Result};
-use crate::graph::{Dataset, Split};
+use crate::graph::{Dataset, Origin, Split};
 use crate::io::LoadOptions;
 use crate::models::Registry;
 
@@ -257,7 +257,7 @@ fn configured(
 ) -> Vec<ConfiguredMethod> {
     let mut found = Vec::new();
     let mut add = |method: Method, variant: Option<&Variant>| {
-        match settings_of(suite, file, &method, &data.record.name, variant) {
+        match settings_of(suite, file, &method, &data.dataset.own_origin(), variant) {
             Ok(settings) => {
                 let variant = variant.map(|variant| variant.name.clone());
                 found.push(ConfiguredMethod { method, variant, settings });
@@ -283,7 +283,7 @@ fn settings_of(
     suite: &Suite,
     file: &Path,
     method: &Method,
-    dataset: &str,
+    origin: &Origin,
     variant: Option<&Variant>,
 ) -> Result<Table> {
     let own: Vec<&Table> =
@@ -299,7 +299,7 @@ fn settings_of(
     let mut layers = Vec::new();
     if suite.found_settings {
         let search = if suite.one_budget { Search::OneBudget } else { Search::Widest };
-        layers.extend(found_settings::layer(dataset, kind, search)?.map(|(layer, _)| layer));
+        layers.extend(found_settings::layer(origin, kind, search)?.map(|(layer, _)| layer));
     }
     layers.extend(own.into_iter().map(|table| Layer::from_table(table.clone()).in_file(file)));
     let settings = settings::layered(kind, &layers)?;
@@ -406,7 +406,8 @@ mod tests {
             let text = format!("title = \"t\"\ndatasets = [\"texas\"]\nmodels = [\"lhs\"]\n{keys}");
             let suite: Suite = text.parse().unwrap();
             let lhs = Method::find("lhs", false, &Registry::default()).unwrap();
-            settings_of(&suite, Path::new("s.toml"), &lhs, "texas", None).unwrap()
+            let origin = found_settings::shipped_for("texas");
+            settings_of(&suite, Path::new("s.toml"), &lhs, &origin, None).unwrap()
         };
         let (widest, one_budget) = (settings(""), settings("one_budget = true"));
         assert_ne!(widest, one_budget);

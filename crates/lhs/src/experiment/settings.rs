@@ -33,6 +33,10 @@ impl Layer {
         let origin = Origin::File(file.to_path_buf());
         let mut found = None;
         for (name, section) in document {
+            // Which data the file is about is no model.
+            if name == super::found_settings::DATA {
+                continue;
+            }
             let known = if name == kind.name { kind } else { model_of_section(&name, file)? };
             let Value::Table(table) = section else {
                 return Err(Error::input(

@@ -130,6 +130,24 @@ impl Dataset {
         self.details.origin.as_ref()
     }
 
+    /// The data whose settings suit this: what it is a copy of, or itself.
+    pub fn own_origin(&self) -> Origin {
+        let own = || Origin { name: self.name.clone(), sha256: super::content::content_sha256(self) };
+        self.origin().cloned().unwrap_or_else(own)
+    }
+
+    /// The same, knowing what it is if somebody changes it from now on.
+    pub fn remembering_origin(mut self) -> Self {
+        self.details.origin = Some(self.own_origin());
+        self
+    }
+
+    /// The same with another class that is looked for.
+    pub fn with_positive_class(mut self, class: Option<u32>) -> Self {
+        self.details.positive_class = class.filter(|&class| (class as usize) < self.num_classes());
+        self
+    }
+
     /// How raw columns became features.
     pub fn preparation(&self) -> Option<&Preparation> {
         self.details.preparation.as_ref()

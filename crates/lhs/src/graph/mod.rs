@@ -1,6 +1,7 @@
 //! Graphs and what belongs to them: features, labels, splits; heterophily; normalisation.
 
 pub mod components;
+pub mod content;
 mod dataset;
 mod details;
 mod features;

@@ -5,7 +5,8 @@ use std::fmt;
 use serde::Serialize;
 
 use super::components::Components;
-use super::{Dataset, Features, Graph, heterophily};
+use super::content::content_sha256;
+use super::{Dataset, Features, Graph, Origin, heterophily};
 
 /// Bins of the heterophily histogram.
 const BINS: usize = 10;
@@ -49,6 +50,11 @@ pub struct Summary {
     pub duplicates: DuplicateSummary,
     /// Nodes per part of each split.
     pub splits: Vec<SplitSummary>,
+    /// SHA-256 of graph, features and classes: what settings are found for.
+    pub content_sha256: String,
+    /// What it is a copy of, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// What was repaired or looks odd.
     pub warnings: Vec<String>,
 }
@@ -141,6 +147,8 @@ impl Summary {
             splits: splits
                 .map(|s| SplitSummary { train: s.train.len(), val: s.val.len(), test: s.test.len() })
                 .collect(),
+            content_sha256: content_sha256(dataset),
+            origin: dataset.origin().cloned(),
             warnings: dataset.warnings().to_vec(),
         }
     }

@@ -7,6 +7,7 @@ pub mod export;
 #[cfg(feature = "fetch")]
 pub mod fetch;
 pub mod geom_gcn;
+mod marker;
 pub mod npy;
 pub mod npz;
 mod pickle;
@@ -14,13 +15,17 @@ pub mod planetoid;
 pub mod tables;
 pub mod tensors;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::graph::Dataset;
+use crate::graph::preparation::{Preparation, PreparationConfig, Scale};
+use crate::graph::{Dataset, Details, Features, preparation};
+use tables::TableFiles;
 
 /// How to read.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
     /// Keep the direction of the edges, where the format has one.
     pub directed: bool,
@@ -28,12 +33,96 @@ pub struct LoadOptions {
     pub header: Option<bool>,
     /// What becomes of the weights of edges that a table repeats.
     pub repeated_edges: tables::RepeatedEdges,
+    /// What the columns of tables are called.
+    pub columns: tables::ColumnNames,
+    /// What becomes of gaps, words and numbers.
+    pub prepare: PreparationConfig,
+    /// What was done to the columns that a model learned from, to be repeated.
+    pub preparation: Option<Preparation>,
+    /// How many feature columns there are at least, where columns have numbers and zeros are left out.
+    pub feature_columns: Option<usize>,
 }
 
 impl LoadOptions {
     /// With the direction of the edges, where the format has one.
     pub fn directed(directed: bool) -> Self {
         LoadOptions { directed, ..LoadOptions::default() }
+    }
+
+    /// With the numbers of features as they stand in the file.
+    pub fn as_is(directed: bool) -> Self {
+        let prepare = PreparationConfig { scale: Scale::None, ..PreparationConfig::default() };
+        LoadOptions { directed, prepare, ..LoadOptions::default() }
+    }
+}
+
+/// Where a dataset is read from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Source {
+    /// Tables, one by one.
+    Tables(TableFiles),
+    /// A dataset with the edges of a table instead of its own.
+    WithEdges {
+        /// The dataset.
+        data: PathBuf,
+        /// The table.
+        edges_from: PathBuf,
+    },
+    /// A file, a folder, or the name of a fetched graph.
+    Data(PathBuf),
+}
+
+impl Source {
+    /// Reads the dataset.
+    pub fn load(&self, options: &LoadOptions) -> Result<Dataset> {
+        match self {
+            Source::Data(data) => load(data, options),
+            Source::WithEdges { data, edges_from } => {
+                tables::with_edges(load(data, options)?, edges_from, options)
+            }
+            Source::Tables(files) => tables::read_files(files, options),
+        }
+    }
+
+    /// The file or folder that names it.
+    pub fn path(&self) -> &Path {
+        match self {
+            Source::Data(path) | Source::WithEdges { data: path, .. } => path,
+            Source::Tables(files) => &files.edges,
+        }
+    }
+
+    /// All files and folders that it names.
+    pub fn paths(&self) -> Vec<&Path> {
+        match self {
+            Source::Data(path) => vec![path],
+            Source::WithEdges { data, edges_from } => vec![data, edges_from],
+            Source::Tables(TableFiles { edges, features, labels, splits }) => {
+                let others = [features, labels, splits].into_iter().flatten();
+                std::iter::once(edges).chain(others).map(PathBuf::as_path).collect()
+            }
+        }
+    }
+
+    /// The same with paths that are found from everywhere. A bare name stays: it means a fetched graph wherever one stands.
+    pub fn absolute(&self) -> Self {
+        let absolute = |path: &PathBuf| {
+            let is_path = path.exists() || path.components().count() > 1;
+            std::path::absolute(path).ok().filter(|_| is_path).unwrap_or_else(|| path.clone())
+        };
+        match self {
+            Source::Data(path) => Source::Data(absolute(path)),
+            Source::WithEdges { data, edges_from } => {
+                Source::WithEdges { data: absolute(data), edges_from: absolute(edges_from) }
+            }
+            Source::Tables(TableFiles { edges, features, labels, splits }) => Source::Tables(TableFiles {
+                edges: absolute(edges),
+                features: features.as_ref().map(absolute),
+                labels: labels.as_ref().map(absolute),
+                splits: splits.as_ref().map(absolute),
+            }),
+        }
     }
 }
 
@@ -46,6 +135,10 @@ impl LoadOptions {
 /// - a bare name such as `cora`: looked up among the fetched graphs, see [`cache`].
 pub fn load(source: impl AsRef<Path>, options: &LoadOptions) -> Result<Dataset> {
     let source = source.as_ref();
+    read(source, options)
+}
+
+fn read(source: &Path, options: &LoadOptions) -> Result<Dataset> {
     if source.is_file() && !tables::is_here(source) {
         return npz::read(source, options);
     }
@@ -71,4 +164,32 @@ pub fn load(source: impl AsRef<Path>, options: &LoadOptions) -> Result<Dataset> 
         "give an .npz file, a folder with edges.csv, a Geom-GCN folder, a Planetoid prefix such as data/ind.cora, or fetch \
          a public graph by its name first (lhs data fetch cora)",
     ))
+}
+
+/// Fills gaps and scales numbers of features that did not come from a table, as asked, unless that was done before.
+fn prepare(
+    features: Features,
+    details: &mut Details,
+    options: &LoadOptions,
+    notes: &mut Vec<String>,
+) -> Result<Features> {
+    if details.preparation.is_some() || features.dim() == 0 {
+        return Ok(features);
+    }
+    let names = details.feature_names.clone();
+    let names = names.unwrap_or_else(|| (0..features.dim()).map(|column| column.to_string()).collect());
+    if let Some(given) = &options.preparation {
+        let Features::Dense(mat) = &features else { return Ok(features) };
+        let prepared = Features::from_dense(given.apply(mat, &names)?);
+        details.feature_names = Some(given.feature_names());
+        details.preparation = Some(given.clone());
+        return Ok(prepared);
+    }
+    let Some((prepared, fitted)) = preparation::prepare_matrix(&features, &names, &options.prepare)? else {
+        return Ok(features);
+    };
+    notes.extend(fitted.notes);
+    details.feature_names = Some(fitted.preparation.feature_names());
+    details.preparation = Some(fitted.preparation);
+    Ok(prepared)
 }

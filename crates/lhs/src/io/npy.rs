@@ -180,6 +180,21 @@ impl Element for f32 {
     }
 }
 
+impl Element for f64 {
+    fn decode(dtype: &Dtype, bytes: &[u8], out: &mut Vec<f64>) -> Result<()> {
+        match (dtype.0.type_char(), dtype.size()) {
+            (TypeChar::Float, 8) => each(dtype, bytes, out, |f: f64| f),
+            (TypeChar::Float, _) => each(dtype, bytes, out, |f: f32| f.into()),
+            _ => {
+                let mut whole = Vec::new();
+                i64::decode(dtype, bytes, &mut whole)?;
+                out.extend(whole.into_iter().map(|number| number as f64));
+                Ok(())
+            }
+        }
+    }
+}
+
 impl Element for i64 {
     fn decode(dtype: &Dtype, bytes: &[u8], out: &mut Vec<i64>) -> Result<()> {
         match (dtype.0.type_char(), dtype.size()) {

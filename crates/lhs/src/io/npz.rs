@@ -15,6 +15,9 @@
 //! | `class_names`, `node_ids` | `[bytes]` | a JSON array of strings in UTF-8 |
 //! | `edge_weights` | `[edges]` | positive numbers |
 //! | `directed` | `[]` | whether `edges` go from the first node to the second |
+//! | `feature_names`, `node_groups` | `[bytes]` | likewise |
+//! | `node_times` | `[nodes]` | seconds since 1970; NaN: unknown |
+//! | `lhs_details` | `[bytes]` | what lhs noted: what this is a copy of, how its features were prepared |
 //!
 //! [`LoadOptions::directed`] keeps the direction of a file whose `directed` is true. Files without that
 //! member list undirected pairs, so there the option changes nothing.
@@ -26,8 +29,9 @@ mod writer;
 use std::path::Path;
 
 use super::LoadOptions;
+use super::marker::Marker;
 use crate::error::{Error, Result};
-use crate::graph::{Dataset, DatasetParts, Features, Graph, Labels, Repairs};
+use crate::graph::{Dataset, DatasetParts, Details, Features, Graph, Labels, Repairs};
 use crate::linalg::{Pattern, SparseMat};
 
 pub(super) use archive::Archive;
@@ -45,17 +49,53 @@ pub fn read(source: &Path, options: &LoadOptions) -> Result<Dataset> {
     // The labels come first: they say how many nodes there are, and prove it with as much data.
     let labels = read_labels(&mut archive)?;
     let (graph, repairs) = read_graph(&mut archive, labels.len(), options)?;
+    let mut notes = Vec::new();
+    let features = read_features(&mut archive, labels.len())?;
+    let (mut details, marker) = read_details(&mut archive)?;
+    let prepared = marker.as_ref().is_some_and(|marker| marker.holds_for(&features));
+    let features = if prepared {
+        features
+    } else {
+        super::prepare(features, &mut details, options, &mut notes).map_err(|error| error.in_file(source))?
+    };
     let parts = DatasetParts {
         name: source.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         graph,
         repairs,
-        features: read_features(&mut archive, labels.len())?,
+        features,
         node_ids: read_strings(&mut archive, "node_ids")?,
         splits: archive.splits(["train_masks", "val_masks", "test_masks"], labels.len())?,
         labels,
-        details: Default::default(),
+        details,
     };
-    Dataset::new(parts).map_err(|error| error.in_file(source))
+    let dataset = Dataset::new(parts).map(|dataset| dataset.with_notes(notes));
+    let dataset = dataset.and_then(|dataset| match &marker {
+        Some(marker) => marker.complete(dataset),
+        None => Ok(dataset),
+    });
+    dataset.map_err(|error| error.in_file(source))
+}
+
+/// What lhs noted about the data.
+const DETAILS: &str = "lhs_details";
+
+fn read_details(archive: &mut Archive) -> Result<(Details, Option<Marker>)> {
+    let times = match archive.has("node_times") {
+        true => Some(archive.with("node_times", |array| {
+            array.expect_shape(&[None], "[nodes]")?;
+            array.into_vec::<f64>()
+        })?),
+        false => None,
+    };
+    let details = Details {
+        feature_names: read_strings(archive, "feature_names")?,
+        times: times.map(|times| times.into_iter().map(|time| (!time.is_nan()).then_some(time)).collect()),
+        groups: read_strings(archive, "node_groups")?,
+        ..Details::default()
+    };
+    let marker = read_strings(archive, DETAILS)?.and_then(|texts| texts.into_iter().next());
+    let marker = marker.map(|text| Marker::from_json(&text)).transpose();
+    Ok((details, marker.map_err(|error| archive.locate(error, DETAILS))?))
 }
 
 fn read_labels(archive: &mut Archive) -> Result<Labels> {

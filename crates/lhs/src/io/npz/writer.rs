@@ -10,6 +10,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Features};
+use crate::io::marker::Marker;
 use crate::io::{atomic, npy};
 use crate::linalg::SparseMat;
 
@@ -35,6 +36,7 @@ pub fn write(dataset: &Dataset, path: &Path, layout: FeatureLayout) -> Result<()
         if let Some(ids) = dataset.node_ids() {
             archive.add_strings("node_ids", ids)?;
         }
+        write_details(archive, dataset)?;
         write_splits(archive, dataset)
     })
 }
@@ -124,6 +126,23 @@ fn write_graph(archive: &mut ArchiveWriter<'_>, dataset: &Dataset) -> Result<()>
         archive.add("edge_weights", &[graph.num_edges()], graph.weighted_edges().map(|(_, _, w)| w))?;
     }
     archive.add("directed", &[], [graph.is_directed()])
+}
+
+fn write_details(archive: &mut ArchiveWriter<'_>, dataset: &Dataset) -> Result<()> {
+    let details = dataset.details();
+    if let Some(names) = &details.feature_names {
+        archive.add_strings("feature_names", names)?;
+    }
+    if let Some(times) = &details.times {
+        archive.add("node_times", &[times.len()], times.iter().map(|time| time.unwrap_or(f64::NAN)))?;
+    }
+    if let Some(groups) = &details.groups {
+        archive.add_strings("node_groups", groups)?;
+    }
+    match Marker::of(dataset) {
+        Some(marker) => archive.add_strings(super::DETAILS, &[marker.to_json()?]),
+        None => Ok(()),
+    }
 }
 
 fn write_splits(archive: &mut ArchiveWriter<'_>, dataset: &Dataset) -> Result<()> {

@@ -1,11 +1,12 @@
-//! The edge table: `source,target` and, if there is one, `weight`; the header is optional.
+//! The edge table: a source and a target and, if there is one, a weight; the header is optional.
 
 use std::path::Path;
 
 use super::header::{Decision, FirstRow};
 use super::ids::Ids;
-use super::rows::{Rows, is_called};
-use crate::error::Result;
+use super::roles::{ColumnNames, Header};
+use super::rows::Rows;
+use crate::error::{Error, Result};
 
 const SOURCE: &[&str] = &[
     "source",
@@ -39,6 +40,10 @@ const TARGET: &[&str] = &[
     "followee",
     "child",
 ];
+/// Words within longer names, such as `from_account`.
+const SOURCE_WORDS: &[&str] = &["source", "src", "from", "sender", "payer", "buyer", "a", "1", "origin"];
+const TARGET_WORDS: &[&str] =
+    &["target", "dst", "to", "receiver", "recipient", "payee", "seller", "b", "2", "destination"];
 const WEIGHT: &[&str] = &["weight", "w", "value"];
 
 /// Pairs of node numbers in the order of the table, with their weights if it has any.
@@ -47,89 +52,160 @@ pub(super) struct Edges {
     pub weights: Option<Vec<f32>>,
 }
 
-/// What was read, and a remark about it.
-pub(super) fn read(path: &Path, told: Option<bool>, ids: &mut Ids) -> Result<(Edges, Option<String>)> {
+/// Where the ends and the weight of an edge stand.
+struct Layout {
+    source: usize,
+    target: usize,
+    weight: Option<usize>,
+    /// Columns that are not used.
+    unused: Vec<String>,
+}
+
+/// What was read, and remarks about it.
+pub(super) fn read(
+    path: &Path,
+    told: Option<bool>,
+    columns: &ColumnNames,
+    ids: &mut Ids,
+) -> Result<(Edges, Vec<String>)> {
     let mut rows = Rows::open(path)?;
-    rows.first()?;
-    let names = Names::of(&rows);
-    let first_row = FirstRow {
+    let mut notes = Vec::new();
+    let names: Option<Vec<String>> = match rows.names() {
+        Some(names) => Some(names.to_vec()),
+        None => {
+            rows.first()?;
+            let first = rows.cells();
+            let header = is_header(path, told, columns, &first, ids)?;
+            notes.extend(header.note);
+            if !header.header {
+                rows.hold_back();
+            }
+            header.header.then_some(first)
+        }
+    };
+    let layout = match &names {
+        Some(names) => Layout::of(&Header { path, names }, columns)?,
+        None => Layout::without_header(&rows, columns, path)?,
+    };
+    if let Some(note) = layout.note(path) {
+        notes.push(note);
+    }
+    let width = names.as_ref().map_or(if layout.weight.is_some() { 3 } else { 2 }, Vec::len);
+    let meaning = match (width, layout.weight) {
+        (2, _) => "a source and a target, and no more than a weight beside them",
+        (3, Some(_)) => "a source, a target and a weight",
+        _ => "as many columns as the header",
+    };
+    let mut edges = Edges { pairs: Vec::new(), weights: layout.weight.map(|_| Vec::new()) };
+    while rows.advance()? {
+        rows.expect_columns(width, meaning)?;
+        let pair = (super::node(&rows, layout.source, ids)?, super::node(&rows, layout.target, ids)?);
+        edges.pairs.push(pair);
+        if let (Some(weights), Some(column)) = (&mut edges.weights, layout.weight) {
+            weights.push(weight(&rows, column)?);
+        }
+    }
+    Ok((edges, notes))
+}
+
+fn is_header(
+    path: &Path,
+    told: Option<bool>,
+    columns: &ColumnNames,
+    first: &[String],
+    ids: &Ids,
+) -> Result<Decision> {
+    if first.len() < 2 {
+        return Ok(Decision { header: false, note: None });
+    }
+    let header = Header { path, names: first };
+    let named = [&columns.source, &columns.target, &columns.weight].map(|name| header.named(name.as_ref()));
+    // A name that the user gave is no data.
+    let told = told.or(named.iter().any(Option::is_some).then_some(true));
+    let well_known = header.called(SOURCE).is_some() && header.called(TARGET).is_some();
+    let weight = first.len() == 3 && header.called(WEIGHT) == Some(2);
+    FirstRow {
         path,
         told,
         known: ids,
         id_columns: &[0, 1],
-        recognised: names != Names::Unknown,
+        recognised: well_known || weight,
         recurring: &[0, 1],
-    };
-    let Decision { header, note } =
-        if rows.num_columns() < 2 { Decision { header: false, note: None } } else { first_row.decide()? };
-    let weighted = rows.num_columns() == 3;
-    let (columns, meaning) = if weighted {
-        (3, "a source, a target and a weight")
-    } else {
-        (2, "a source and a target, and no more than a weight beside them")
-    };
-    if header {
-        check_names(&rows)?;
-    } else {
-        rows.hold_back();
     }
-    let swapped = header && names == Names::TargetFirst;
-    let mut edges = Edges { pairs: Vec::new(), weights: weighted.then(Vec::new) };
-    while rows.advance()? {
-        rows.expect_columns(columns, meaning)?;
-        let (first, second) = (super::node(&rows, 0, ids)?, super::node(&rows, 1, ids)?);
-        edges.pairs.push(if swapped { (second, first) } else { (first, second) });
-        if let Some(weights) = &mut edges.weights {
-            weights.push(weight(&rows)?);
-        }
-    }
-    Ok((edges, note))
+    .decide()
 }
 
-/// What the first row calls its columns.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Names {
-    SourceFirst,
-    TargetFirst,
-    Unknown,
-}
+impl Layout {
+    fn of(header: &Header<'_>, columns: &ColumnNames) -> Result<Self> {
+        let names = header.names;
+        if names.len() < 2 {
+            return Err(Error::input(
+                header.path,
+                "line 1",
+                format!("found {} column instead of 2", names.len()),
+                "every row needs a source and a target",
+            ));
+        }
+        let source = header.given(columns.source.as_ref(), "where edges come from")?;
+        let target = header.given(columns.target.as_ref(), "where edges go to")?;
+        let weight = header.given(columns.weight.as_ref(), "the weights of edges")?;
+        let weight = weight.or_else(|| header.called(WEIGHT).filter(|column| names.len() > 2 && *column > 1));
+        let recognised = (
+            source.or_else(|| header.called(SOURCE)).or_else(|| header.with_word(SOURCE_WORDS)),
+            target.or_else(|| header.called(TARGET)).or_else(|| header.with_word(TARGET_WORDS)),
+        );
+        let (source, target) = match recognised {
+            (Some(source), Some(target)) if source != target => (source, target),
+            // Two columns, or two and a weight, can only be the ends.
+            _ if columns.source.is_none()
+                && columns.target.is_none()
+                && names.len() - usize::from(weight.is_some()) == 2 =>
+            {
+                (0, 1)
+            }
+            _ => {
+                return Err(Error::input(
+                    header.path,
+                    "line 1",
+                    format!("which columns are the ends of an edge? There are {}", header.list()),
+                    "say which (`source` and `target` column), or call them source and target",
+                ));
+            }
+        };
+        let used = [Some(source), Some(target), weight];
+        let unused = (0..names.len()).filter(|column| !used.contains(&Some(*column)));
+        Ok(Layout { source, target, weight, unused: unused.map(|column| names[column].clone()).collect() })
+    }
 
-impl Names {
-    fn of(rows: &Rows) -> Self {
-        if rows.num_columns() < 2 {
-            return Names::Unknown;
+    fn without_header(rows: &Rows<'_>, columns: &ColumnNames, path: &Path) -> Result<Self> {
+        if columns.source.is_some() || columns.target.is_some() || columns.weight.is_some() {
+            return Err(Error::input(
+                path,
+                "line 1",
+                "columns are named, but the table has no header",
+                "begin the table with a line of names",
+            ));
         }
-        let (first, second) = (rows.field(0), rows.field(1));
-        if is_called(first, TARGET) && is_called(second, SOURCE) {
-            return Names::TargetFirst;
-        }
-        let weight = rows.num_columns() == 3 && is_called(rows.field(2), WEIGHT);
-        if is_called(first, SOURCE) && is_called(second, TARGET) || weight {
-            return Names::SourceFirst;
-        }
-        Names::Unknown
+        let weight = (rows.num_columns() == 3).then_some(2);
+        Ok(Layout { source: 0, target: 1, weight, unused: Vec::new() })
+    }
+
+    /// What the user should hear about columns.
+    fn note(&self, path: &Path) -> Option<String> {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let names: Vec<String> = self.unused.iter().map(|name| format!("`{name}`")).collect();
+        let columns = if names.len() == 1 { "column" } else { "columns" };
+        (!names.is_empty()).then(|| format!("{file}: {columns} {} not used", names.join(", ")))
     }
 }
 
-/// Refuses a header whose third column is something else than a weight, before it is read as one.
-fn check_names(rows: &Rows) -> Result<()> {
-    if rows.num_columns() == 3 && !is_called(rows.field(2), WEIGHT) {
-        return Err(rows.wrong(
-            2,
-            format!("column `{}` is not understood", rows.field(2)),
-            "an edge table has the columns source, target and, optionally, weight; take the others out",
-        ));
-    }
-    Ok(())
-}
-
-fn weight(rows: &Rows) -> Result<f32> {
-    let weight = rows.finite(2, "the weight")?;
+fn weight(rows: &Rows<'_>, column: usize) -> Result<f32> {
+    let weight = rows.finite(column, "the weight")?;
     if weight > 0.0 {
         return Ok(weight);
     }
     Err(rows.wrong(
-        2,
+        column,
         format!("the weight {weight} is not positive"),
         "remove the edge, or give it a positive weight",
     ))

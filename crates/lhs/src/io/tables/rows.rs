@@ -1,60 +1,122 @@
-//! The rows of a text table, whatever wrote it: comma, tab, semicolon or blanks between the columns,
-//! quotes, comments, Windows line ends, a byte order mark.
+//! The rows of a table, whatever it is kept in: text, JSON lines, Parquet; each cell as text.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use flate2::bufread::MultiGzDecoder;
 
-/// What stands between two columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Delimiter {
-    Byte(u8),
-    Blanks,
-}
+use super::json_rows::JsonRows;
+use super::text_rows::TextRows;
+use crate::error::{Error, Result};
 
 /// A table that is read row by row; no memory is taken per row.
 pub(super) struct Rows<'a> {
     path: &'a Path,
-    reader: BufReader<File>,
-    line: String,
-    fields: Vec<Range<usize>>,
-    number: u64,
-    delimiter: Option<Delimiter>,
+    source: Box<dyn RowSource>,
+    row: Row,
+    /// What the columns are called, where the file says so by itself.
+    names: Option<Vec<String>>,
     held_back: bool,
+}
+
+/// Where rows come from.
+pub(super) trait RowSource {
+    /// Goes to the next row; false at the end.
+    fn next(&mut self, row: &mut Row) -> Result<bool>;
+
+    /// What the number of a row counts.
+    fn counted(&self) -> &'static str {
+        "line"
+    }
+}
+
+/// One row.
+#[derive(Default)]
+pub(super) struct Row {
+    pub text: String,
+    pub fields: Vec<Range<usize>>,
+    pub number: u64,
+}
+
+impl Row {
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.fields.clear();
+    }
+
+    /// Adds a cell.
+    pub fn push(&mut self, cell: &str) {
+        let start = self.text.len();
+        self.text.push_str(cell);
+        self.fields.push(start..self.text.len());
+    }
+}
+
+/// The bytes of a file, unpacked if it is packed by gzip.
+pub(super) fn open_bytes(path: &Path) -> Result<Box<dyn BufRead>> {
+    let file = File::open(path).map_err(Error::io("read", path))?;
+    if path.is_dir() {
+        return Err(Error::input(path, "", "this is a folder, not a table", "name the file"));
+    }
+    let mut reader = BufReader::with_capacity(1 << 20, file);
+    let start = reader.fill_buf().map_err(Error::io("read", path))?;
+    if start.starts_with(&[0x1f, 0x8b]) {
+        return Ok(Box::new(BufReader::with_capacity(1 << 20, MultiGzDecoder::new(reader))));
+    }
+    Ok(Box::new(reader))
 }
 
 impl<'a> Rows<'a> {
     pub fn open(path: &'a Path) -> Result<Self> {
-        let file = File::open(path).map_err(Error::io("read", path))?;
-        Ok(Rows {
-            path,
-            reader: BufReader::with_capacity(1 << 20, file),
-            line: String::new(),
-            fields: Vec::new(),
-            number: 0,
-            delimiter: None,
-            held_back: false,
-        })
+        let mut bytes = open_bytes(path)?;
+        let start = bytes.fill_buf().map_err(|error| unpacked(path, error))?;
+        if start.starts_with(b"PAR1") {
+            drop(bytes);
+            return Self::open_parquet(path);
+        }
+        if start.iter().take(1024).any(|&byte| byte == 0) {
+            return Err(binary(path));
+        }
+        let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
+        if matches!(first, Some(b'{' | b'[')) {
+            let source = JsonRows::open(path)?;
+            let names = Some(source.names().to_vec());
+            return Ok(Rows { path, source: Box::new(source), row: Row::default(), names, held_back: false });
+        }
+        let source = Box::new(TextRows::new(path, bytes));
+        Ok(Rows { path, source, row: Row::default(), names: None, held_back: false })
     }
 
-    /// Goes to the next row that is neither blank nor a comment; false at the end of the table.
+    #[cfg(feature = "parquet")]
+    fn open_parquet(path: &'a Path) -> Result<Self> {
+        let source = super::parquet_rows::ParquetRows::open(path)?;
+        let names = Some(source.names().to_vec());
+        Ok(Rows { path, source: Box::new(source), row: Row::default(), names, held_back: false })
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn open_parquet(path: &'a Path) -> Result<Self> {
+        Err(Error::input(
+            path,
+            "",
+            "this is a Parquet file, which this build cannot read",
+            "save the table as CSV",
+        ))
+    }
+
+    /// What the columns are called, where the file says so by itself.
+    pub fn names(&self) -> Option<&[String]> {
+        self.names.as_deref()
+    }
+
+    /// Goes to the next row; false at the end of the table.
     pub fn advance(&mut self) -> Result<bool> {
         if std::mem::take(&mut self.held_back) {
             return Ok(true);
         }
-        loop {
-            if !self.read_line()? {
-                return Ok(false);
-            }
-            let content = self.line.trim_start();
-            if !content.is_empty() && !content.starts_with('#') {
-                self.split()?;
-                return Ok(true);
-            }
-        }
+        self.source.next(&mut self.row)
     }
 
     /// Goes to the first row, which must exist.
@@ -71,11 +133,21 @@ impl<'a> Rows<'a> {
     }
 
     pub fn num_columns(&self) -> usize {
-        self.fields.len()
+        self.row.fields.len()
     }
 
     pub fn field(&self, column: usize) -> &str {
-        &self.line[self.fields[column].clone()]
+        &self.row.text[self.row.fields[column].clone()]
+    }
+
+    /// All cells of the row.
+    pub fn cells(&self) -> Vec<String> {
+        (0..self.num_columns()).map(|column| self.field(column).to_string()).collect()
+    }
+
+    /// The number of the row in the file.
+    pub fn number(&self) -> u64 {
+        self.row.number
     }
 
     /// A number that can be computed with.
@@ -99,137 +171,47 @@ impl<'a> Rows<'a> {
         let columns = if self.num_columns() == 1 { "column" } else { "columns" };
         Err(Error::input(
             self.path,
-            format!("line {}", self.number),
+            self.place(),
             format!("found {} {columns} instead of {expected}", self.num_columns()),
             format!("every row needs {meaning}; put text that holds the separator between double quotes"),
         ))
     }
 
+    /// Where this row stands.
+    pub fn place(&self) -> String {
+        format!("{} {}", self.source.counted(), self.row.number)
+    }
+
     /// An error at a column of this row.
     pub fn wrong(&self, column: usize, problem: impl Into<String>, remedy: impl Into<String>) -> Error {
-        Error::input(self.path, format!("line {}, column {}", self.number, column + 1), problem, remedy)
-    }
-
-    fn read_line(&mut self) -> Result<bool> {
-        self.line.clear();
-        self.number += 1;
-        match self.reader.read_line(&mut self.line) {
-            Ok(0) => return Ok(false),
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                return Err(Error::input(
-                    self.path,
-                    format!("line {}", self.number),
-                    "the text is not UTF-8",
-                    "save the table as UTF-8 text (a binary file does not belong here)",
-                ));
-            }
-            Err(error) => return Err(Error::io("read", self.path)(error)),
-        }
-        self.line.truncate(self.line.trim_end_matches(['\n', '\r']).len());
-        if self.number == 1 && self.line.starts_with('\u{feff}') {
-            self.line.drain(..'\u{feff}'.len_utf8());
-        }
-        Ok(true)
-    }
-
-    fn split(&mut self) -> Result<()> {
-        let delimiter = *self.delimiter.get_or_insert_with(|| detect(&self.line));
-        self.fields.clear();
-        let end = self.line.len();
-        let mut at = 0;
-        loop {
-            at = self.skip_blanks(at, end, delimiter);
-            if delimiter == Delimiter::Blanks && at == end {
-                return Ok(());
-            }
-            let quoted = at < end && self.line.as_bytes()[at] == b'"';
-            at = if quoted { self.quoted_field(at + 1, end)? } else { self.plain_field(at, end, delimiter) };
-            at = self.skip_blanks(at, end, delimiter);
-            match delimiter {
-                _ if at == end => return Ok(()),
-                Delimiter::Blanks => {}
-                Delimiter::Byte(byte) if self.line.as_bytes()[at] == byte => at += 1,
-                Delimiter::Byte(_) => {
-                    let column = self.fields.len() - 1;
-                    return Err(self.wrong(
-                        column,
-                        "text after the closing quote",
-                        "write a double quote inside a quoted text twice: \"\"",
-                    ));
-                }
-            }
-        }
-    }
-
-    fn skip_blanks(&self, mut at: usize, end: usize, delimiter: Delimiter) -> usize {
-        let bytes = self.line.as_bytes();
-        while at < end && (bytes[at] == b' ' || bytes[at] == b'\t') && delimiter != Delimiter::Byte(bytes[at])
-        {
-            at += 1;
-        }
-        at
-    }
-
-    /// A field without quotes: up to the separator, blanks at its end left out.
-    fn plain_field(&mut self, start: usize, end: usize, delimiter: Delimiter) -> usize {
-        let bytes = &self.line.as_bytes()[start..end];
-        let length = bytes.iter().position(|&byte| match delimiter {
-            Delimiter::Byte(separator) => byte == separator,
-            Delimiter::Blanks => byte == b' ' || byte == b'\t',
-        });
-        let stop = start + length.unwrap_or(bytes.len());
-        let text = self.line[start..stop].trim_ascii_end();
-        self.fields.push(start..start + text.len());
-        stop
-    }
-
-    /// A field between quotes. One with `""` inside is written out behind the line.
-    fn quoted_field(&mut self, start: usize, end: usize) -> Result<usize> {
-        let mut stop = start;
-        let mut doubled = false;
-        loop {
-            match self.line[stop..end].find('"') {
-                None => {
-                    return Err(self.wrong(self.fields.len(), "a quote is opened and not closed", ""));
-                }
-                Some(length) => stop += length,
-            }
-            if self.line[stop + 1..end].starts_with('"') {
-                doubled = true;
-                stop += 2;
-            } else {
-                break;
-            }
-        }
-        if doubled {
-            let text = self.line[start..stop].replace("\"\"", "\"");
-            let place = self.line.len();
-            self.line.push_str(&text);
-            self.fields.push(place..self.line.len());
-        } else {
-            self.fields.push(start..stop);
-        }
-        Ok(stop + 1)
+        Error::input(self.path, format!("{}, column {}", self.place(), column + 1), problem, remedy)
     }
 }
 
-/// The separator that the first row holds most often, outside quotes.
-fn detect(line: &str) -> Delimiter {
-    let mut counts = [(b'\t', 0), (b',', 0), (b';', 0)];
-    let mut quoted = false;
-    for byte in line.bytes() {
-        quoted ^= byte == b'"';
-        if let Some((_, count)) = counts.iter_mut().find(|(separator, _)| *separator == byte && !quoted) {
-            *count += 1;
+fn binary(path: &Path) -> Error {
+    Error::input(path, "", "this is not text", "give a table as text (CSV, TSV), JSON lines or Parquet")
+}
+
+/// What went wrong while reading, which may be the packing.
+pub(super) fn unpacked(path: &Path, error: std::io::Error) -> Error {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    match error.kind() {
+        InvalidInput | InvalidData | UnexpectedEof => {
+            Error::input(path, "", format!("the packed file is damaged: {error}"), "fetch or pack it again")
         }
+        _ => Error::io("read", path)(error),
     }
-    // The first of equals wins: `max_by_key` would take the last.
-    let most = counts.into_iter().rev().max_by_key(|&(_, count)| count);
-    match most {
-        Some((separator, 1..)) => Delimiter::Byte(separator),
-        _ => Delimiter::Blanks,
+}
+
+/// All of a file, unpacked; refused where that would be more than could be meant.
+pub(super) fn read_all(path: &Path) -> Result<Vec<u8>> {
+    const MOST: u64 = 8 << 30;
+    let mut bytes = Vec::new();
+    open_bytes(path)?.take(MOST).read_to_end(&mut bytes).map_err(|error| unpacked(path, error))?;
+    if bytes.len() as u64 == MOST {
+        return Err(Error::input(path, "", "there are more than 8 GiB in this file", "divide it"));
     }
+    Ok(bytes)
 }
 
 /// Whether a header calls a column by one of these names.
@@ -238,7 +220,8 @@ pub(super) fn is_called(field: &str, names: &[&str]) -> bool {
 }
 
 /// What people call the column that names a node.
-pub(super) const NODE: &[&str] = &["node", "id", "node_id", "nodeid", "node id", "name", "index", ""];
+pub(super) const NODE: &[&str] =
+    &["node", "id", "node_id", "nodeid", "node id", "name", "index", "__index_level_0__", ""];
 
 #[cfg(test)]
 mod tests {

@@ -4,12 +4,15 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use super::{GROUP, TIME};
 use crate::error::{Error, Result};
+use crate::graph::preparation::times;
 use crate::graph::{Dataset, Features};
-use crate::io::atomic;
+use crate::io::{atomic, marker};
 
 /// Every name that a table of the folder can have. The edges come last: a folder without them is no dataset.
-const TABLES: [&str; 5] = ["features.csv", "labels.csv", "splits.csv", "edges.tsv", "edges.csv"];
+const TABLES: [&str; 6] =
+    ["features.csv", "labels.csv", "splits.csv", marker::FILE, "edges.tsv", "edges.csv"];
 
 /// Writes `edges.csv`, `labels.csv` and, where the dataset has them, `features.csv` and `splits.csv`, in the
 /// place of whatever tables the folder holds. Old tables stay until all the new ones are on disk.
@@ -26,6 +29,9 @@ pub fn write(dataset: &Dataset, folder: &Path) -> Result<()> {
     table("labels.csv", labels)?;
     if !dataset.splits().is_empty() {
         table("splits.csv", splits)?;
+    }
+    if let Some(marker) = marker::Marker::of(dataset) {
+        marker.write(&stage.folder)?;
     }
     table("edges.csv", edges)?;
     stage.publish(folder)
@@ -87,7 +93,11 @@ fn features(dataset: &Dataset, sink: &mut Sink) -> Result<()> {
     let ids = ids(dataset)?;
     match dataset.features() {
         Features::Dense(mat) => {
-            let header: Vec<String> = (0..mat.cols()).map(|column| format!("f{column}")).collect();
+            let name = |column: usize| match dataset.feature_names() {
+                Some(names) => quoted(&names[column]),
+                None => Ok(format!("f{column}")),
+            };
+            let header = (0..mat.cols()).map(name).collect::<Result<Vec<String>>>()?;
             sink.line(format_args!("node,{}", header.join(",")))?;
             let mut line = String::new();
             for node in 0..mat.rows() {
@@ -123,12 +133,29 @@ fn labels(dataset: &Dataset, sink: &mut Sink) -> Result<()> {
     let ids = ids(dataset)?;
     let labels = dataset.labels();
     let names = labels.names().iter().map(|name| quoted(name)).collect::<Result<Vec<_>>>()?;
-    sink.line(format_args!("node,label"))?;
+    let details = dataset.details();
+    let time = |node: usize| match &details.times {
+        Some(times) => format!(",{}", times[node].map_or_else(String::new, time_text)),
+        None => String::new(),
+    };
+    let group = |node: usize| match &details.groups {
+        Some(groups) => quoted(&groups[node]).map(|group| format!(",{group}")),
+        None => Ok(String::new()),
+    };
+    let header = |there: bool, name: &str| if there { format!(",{name}") } else { String::new() };
+    let (times, groups) = (header(details.times.is_some(), TIME), header(details.groups.is_some(), GROUP));
+    sink.line(format_args!("node,label{times}{groups}"))?;
     for node in 0..labels.len() {
         let name = labels.get(node).map_or("", |class| names[class as usize].as_str());
-        sink.line(format_args!("{},{name}", ids(node)))?;
+        sink.line(format_args!("{},{name}{}{}", ids(node), time(node), group(node)?))?;
     }
     Ok(())
+}
+
+/// A time that reads back as itself.
+fn time_text(seconds: f64) -> String {
+    let text = times::text(seconds);
+    if times::seconds(&text) == Some(seconds) { text } else { seconds.to_string() }
 }
 
 fn splits(dataset: &Dataset, sink: &mut Sink) -> Result<()> {
