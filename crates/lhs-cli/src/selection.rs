@@ -24,7 +24,8 @@ pub const DEFAULT_MODEL: &str = "lhs";
 pub struct DataSelection {
     #[command(flatten)]
     pub source: SourceArgs,
-    /// `all`, a number, a range such as 0-2, or shares such as random:0.6,0.2,0.2 [default: all splits of the data, else random]
+    /// `all`, a number, a range such as 0-2, shares such as random:0.6,0.2,0.2 (of every class alike) or group:0.6,0.2,0.2
+    /// (whole groups), times such as time:2026-01-01,2026-03-01, or final [default: all splits of the data, else random]
     #[arg(long, value_name = "SPEC")]
     pub split: Option<SplitSpec>,
     /// How many random splits to draw [default: 1]
@@ -50,7 +51,7 @@ impl DataSelection {
         let dataset = self.source.load(global)?;
         let source = self.source.source()?;
         let spec = self.split.clone().unwrap_or_else(|| SplitSpec::default_for(&dataset));
-        let random = matches!(spec, SplitSpec::Random(_));
+        let random = matches!(spec, SplitSpec::Random(_) | SplitSpec::Group(_));
         if self.split.is_none() && random {
             global.note(format_args!("note: the data has no splits; using --split {spec}"));
         }

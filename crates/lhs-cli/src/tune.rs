@@ -123,7 +123,13 @@ fn starting_point(kind: &ModelKind, set: &[String]) -> Result<(Table, Space)> {
 fn command(args: &TuneArgs, model: &str, split: &str, seed: u64) -> String {
     let mut words = format!(
         "lhs tune {} --model {model} --trials {} --split {split} --seed {seed}",
-        args.data.source.data.as_deref().or(args.data.source.tables.edges.as_deref()).unwrap_or(Path::new("")).display(),
+        args.data
+            .source
+            .data
+            .as_deref()
+            .or(args.data.source.tables.edges.as_deref())
+            .unwrap_or(Path::new(""))
+            .display(),
         args.trials,
     );
     if let Some(count) = args.data.num_splits {

@@ -6,6 +6,7 @@ use super::super::output::Global;
 use super::target::Target;
 use lhs::error::Result;
 use lhs::graph::synth::{Compatibility, SynthConfig};
+use lhs::io::tables::Untidy;
 
 /// Make a synthetic graph
 ///
@@ -17,6 +18,7 @@ use lhs::graph::synth::{Compatibility, SynthConfig};
 Examples:
   lhs data synth --out toy/
   lhs data synth --out hard.npz --nodes 5000 --homophily 0.05 --signal 1 --seed 7
+  lhs data synth --out fraud/ --nodes 3000 --class-shares 0.95,0.05 --homophily 0.915 --missing 0.05 --categories 2
 
 With --json, one object: path, format, nodes, edges, directed, features, classes, splits.")]
 pub struct SynthArgs {
@@ -29,6 +31,15 @@ pub struct SynthArgs {
     /// Number of classes
     #[arg(long, value_name = "N", default_value_t = SynthConfig::default().classes)]
     classes: usize,
+    /// Share of the nodes in each class, such as 0.95,0.05 [default: all alike]
+    #[arg(long, value_name = "SHARES", value_delimiter = ',')]
+    class_shares: Vec<f64>,
+    /// Share of the numbers that are missing, in a folder of tables
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    missing: f64,
+    /// Columns of words, in a folder of tables
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    categories: usize,
     /// Edges per node
     #[arg(long, value_name = "X", default_value_t = SynthConfig::default().mean_degree)]
     mean_degree: f64,
@@ -64,9 +75,12 @@ enum Pattern {
 /// Runs the command.
 pub fn run(args: &SynthArgs, global: &Global) -> Result<()> {
     let target = Target::new(&args.out, None, args.force)?;
+    // The shares say how many classes there are.
+    let classes = if args.class_shares.is_empty() { args.classes } else { args.class_shares.len() };
     let config = SynthConfig {
         nodes: args.nodes,
-        classes: args.classes,
+        classes,
+        class_shares: args.class_shares.clone(),
         mean_degree: args.mean_degree,
         homophily: args.homophily,
         compatibility: match args.compatibility {
@@ -77,7 +91,13 @@ pub fn run(args: &SynthArgs, global: &Global) -> Result<()> {
         signal: args.signal,
         splits: args.num_splits,
     };
+    let untidy = Untidy { missing: args.missing, words: args.categories };
+    untidy.validate()?;
     let dataset = config.generate(global.seed)?;
     global.warn(dataset.warnings());
-    target.write(&dataset, global)
+    if untidy == Untidy::default() {
+        target.write(&dataset, global)
+    } else {
+        target.write_untidy(&dataset, untidy, global)
+    }
 }

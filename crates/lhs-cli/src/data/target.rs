@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::super::output::Global;
 use lhs::error::{Error, Result};
 use lhs::graph::Dataset;
+use lhs::io::tables::Untidy;
 use lhs::io::{geom_gcn, npz, tables};
 
 /// The formats that can be written.
@@ -63,9 +64,27 @@ impl Target {
         }
     }
 
+    /// Writes the dataset as tables with gaps and words, and says so.
+    pub fn write_untidy(&self, dataset: &Dataset, untidy: Untidy, global: &Global) -> Result<()> {
+        if self.format != Format::Tables {
+            return Err(Error::input(
+                &self.path,
+                "",
+                "gaps and words need a folder of tables",
+                "name a folder, or leave out --missing and --categories",
+            ));
+        }
+        untidy.write(dataset, &self.path, global.seed)?;
+        self.say_written(dataset, global)
+    }
+
     /// Writes the dataset and says so.
     pub fn write(&self, dataset: &Dataset, global: &Global) -> Result<()> {
         self.save(dataset)?;
+        self.say_written(dataset, global)
+    }
+
+    fn say_written(&self, dataset: &Dataset, global: &Global) -> Result<()> {
         let written = Written {
             path: &self.path,
             format: self.format,

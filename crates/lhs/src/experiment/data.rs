@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fingerprint::{self, InputFile};
 use crate::error::Result;
-use crate::graph::preparation::{Preparation, PreparationConfig};
+use crate::graph::preparation::{Preparation, PreparationConfig, Scale};
 use crate::graph::{Dataset, Origin};
 use crate::io::tables::{ColumnNames, RepeatedEdges};
 use crate::io::{self, LoadOptions, Source};
@@ -132,10 +132,14 @@ impl DataRecord {
 
     /// How other data is read, so that a model that learned from this can predict on it.
     pub fn prediction_options(&self) -> LoadOptions {
+        let own = self.load_options();
+        // What was learned from as it stood is read as it stands.
+        let scale = if self.preparation.is_some() { own.prepare.scale } else { Scale::None };
         LoadOptions {
             preparation: self.preparation.clone(),
             feature_columns: Some(self.feature_columns),
-            ..self.load_options()
+            prepare: PreparationConfig { scale, ..own.prepare },
+            ..own
         }
     }
 }

@@ -23,6 +23,7 @@
 mod cell;
 mod cell_filter;
 mod checkpoint;
+mod columns;
 pub mod config_file;
 mod data;
 pub mod fingerprint;

@@ -1,5 +1,6 @@
 //! A folder in which the models of one kind are kept: what `train` leaves, and what `predict` and others read.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,11 +8,12 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::cell::{CellId, CellRecord};
+use super::columns;
 use super::data::DataRecord;
 use super::matched::{Learned, Matched};
 use super::store::{Manifest, model_folder, read_cells};
 use crate::error::{Error, Result};
-use crate::graph::{Dataset, Features, Split};
+use crate::graph::{Dataset, DatasetParts, Features, Split};
 use crate::io::atomic;
 use crate::linalg::Mat;
 use crate::metrics::Predictions;
@@ -136,6 +138,7 @@ impl Run {
             nodes: TrainedNodes::read(&self.split_folder(split).join(PREDICTIONS))?,
             identity: saved.list(NODES).ok().map(|list| NodeIdentity::from_fingerprints(list.to_vec())),
             have_ids: self.data().has_ids,
+            data: self.data().clone(),
             remembers_nodes: kind.remembers_nodes,
         })
     }
@@ -171,20 +174,41 @@ pub struct TrainedModel {
     nodes: TrainedNodes,
     identity: Option<NodeIdentity>,
     have_ids: bool,
+    data: DataRecord,
     remembers_nodes: bool,
 }
 
 impl TrainedModel {
+    /// A remark where the columns of some data have another order than those that the model learned from; they are put right.
+    pub fn column_note(&self, dataset: &Dataset) -> Result<Option<String>> {
+        Ok(columns::matched(dataset, &self.data)?.1)
+    }
+
+    /// Data with its feature columns in the order of the training data, matched by name where both sides have names; refused
+    /// where columns are missing, are additional, or were scaled otherwise.
+    pub fn with_columns<'a>(&self, dataset: &'a Dataset) -> Result<Cow<'a, Dataset>> {
+        match columns::matched(dataset, &self.data)?.0 {
+            Cow::Borrowed(_) => Ok(Cow::Borrowed(dataset)),
+            Cow::Owned(features) => {
+                let mut parts = DatasetParts { features, ..dataset.clone().into_parts() };
+                parts.details.feature_names = self.data.feature_names.clone();
+                Dataset::new(parts).map(Cow::Owned)
+            }
+        }
+    }
+
     /// What the model says about the nodes of some data, and the parts that they belonged to in training. Nodes are matched
     /// by id, in any order; where neither side has ids, by position.
     pub fn predict(&self, dataset: &Dataset) -> Result<(Mat, Split)> {
-        let matched = self.matched(dataset, self.remembers_nodes)?;
+        let dataset = self.with_columns(dataset)?;
+        let matched = self.matched(&dataset, self.remembers_nodes)?;
         Ok((matched.predict(self.model.as_ref())?, matched.split(&self.nodes.split)))
     }
 
     /// The same for data that must have the nodes of the training data, all of them and no others.
     pub fn predict_again(&self, dataset: &Dataset) -> Result<(Mat, Split)> {
-        let matched = complete(self.matched(dataset, true)?, dataset, &self.nodes)?;
+        let dataset = self.with_columns(dataset)?;
+        let matched = complete(self.matched(&dataset, true)?, &dataset, &self.nodes)?;
         Ok((matched.predict(self.model.as_ref())?, matched.split(&self.nodes.split)))
     }
 

@@ -7,6 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
+use crate::graph::preparation::times;
 use crate::graph::{Dataset, Split};
 
 /// Which splits are wanted; as text `all`, `3`, `0-2`, `0,2,5` or `random:0.6,0.2,0.2`.
@@ -18,8 +19,14 @@ pub enum SplitSpec {
     Range(usize, usize),
     /// Those of these numbers.
     List(Vec<usize>),
-    /// Drawn by shares of training, validation and test nodes.
+    /// Drawn by shares of training, validation and test nodes, each class divided alike.
     Random([f64; 3]),
+    /// Drawn likewise, whole groups of nodes at a time.
+    Group([f64; 3]),
+    /// Training nodes before the first time, validation nodes before the second, test nodes after it.
+    Time(f64, f64),
+    /// All labels to learn from.
+    Final,
 }
 
 /// A split with its number.
@@ -56,8 +63,26 @@ impl SplitSpec {
                 let splits = (0..num_random as u64).map(draw).collect::<Result<Vec<_>>>()?;
                 Ok(numbered(splits))
             }
+            SplitSpec::Group(shares) => {
+                let groups = dataset.details().groups.as_deref().ok_or_else(|| {
+                    lacking(dataset, "groups", "say which column holds them (`group` column)")
+                })?;
+                let draw = |k| Split::grouped(dataset.labels(), groups, *shares, seed.wrapping_add(k));
+                Ok(numbered((0..num_random as u64).map(draw).collect::<Result<Vec<_>>>()?))
+            }
+            SplitSpec::Time(train_until, val_until) => {
+                let times = dataset.details().times.as_deref().ok_or_else(|| {
+                    lacking(dataset, "times", "say which column holds them (`time` column)")
+                })?;
+                Ok(numbered([Split::by_time(dataset.labels(), times, *train_until, *val_until)]))
+            }
+            SplitSpec::Final => Ok(numbered([Split::all_for_training(dataset.labels())])),
         }
     }
+}
+
+fn lacking(dataset: &Dataset, what: &str, remedy: &str) -> Error {
+    Error::data(format!("{} has no {what} to split by", dataset.name()), remedy)
 }
 
 fn numbered(splits: impl IntoIterator<Item = Split>) -> Vec<NumberedSplit> {
@@ -88,25 +113,37 @@ impl FromStr for SplitSpec {
             Error::setting(
                 "split",
                 format!("`{text}` is not a split"),
-                "give `all`, a number such as `0`, a range such as `0-2`, a list such as `0,2,5`, or shares such as `random:0.6,0.2,0.2`",
+                "give `all`, a number such as `0`, a range such as `0-2`, a list such as `0,2,5`, shares such as \
+                 `random:0.6,0.2,0.2` (of every class alike) or `group:0.6,0.2,0.2` (whole groups), times such as \
+                 `time:2026-01-01,2026-03-01`, or `final` (all labels to learn from)",
             )
         };
-        if text == "all" {
-            return Ok(SplitSpec::All);
+        match text.split_once(':') {
+            None if text == "all" => Ok(SplitSpec::All),
+            None if text == "final" => Ok(SplitSpec::Final),
+            None => numbers(text).ok_or_else(wrong),
+            Some(("random" | "stratified", list)) => shares(list).map(SplitSpec::Random).ok_or_else(wrong),
+            Some(("group", list)) => shares(list).map(SplitSpec::Group).ok_or_else(wrong),
+            Some(("time", list)) => {
+                let (first, second) = list.split_once(',').ok_or_else(wrong)?;
+                let time = |text: &str| times::seconds(text).or_else(|| text.trim().parse().ok());
+                match (time(first), time(second)) {
+                    (Some(first), Some(second)) if first <= second => Ok(SplitSpec::Time(first, second)),
+                    _ => Err(wrong()),
+                }
+            }
+            Some(_) => Err(wrong()),
         }
-        let Some(shares) = text.strip_prefix("random:") else {
-            return numbers(text).ok_or_else(wrong);
-        };
-        let shares: Vec<f64> = shares
-            .split(',')
-            .map(|share| share.trim().parse())
-            .collect::<Result<_, _>>()
-            .map_err(|_| wrong())?;
-        let shares: [f64; 3] = shares.try_into().map_err(|_| wrong())?;
-        let parts_of_a_whole =
-            shares.iter().all(|&share| share > 0.0) && shares.iter().sum::<f64>() <= 1.0 + 1e-9;
-        if parts_of_a_whole { Ok(SplitSpec::Random(shares)) } else { Err(wrong()) }
     }
+}
+
+/// Three shares of a whole, of which the last may be 0.
+fn shares(list: &str) -> Option<[f64; 3]> {
+    let shares: Vec<f64> = list.split(',').map(|share| share.trim().parse().ok()).collect::<Option<_>>()?;
+    let shares: [f64; 3] = shares.try_into().ok()?;
+    let good =
+        shares[0] > 0.0 && shares[1] > 0.0 && shares[2] >= 0.0 && shares.iter().sum::<f64>() <= 1.0 + 1e-9;
+    good.then_some(shares)
 }
 
 /// `3`, `0-2` or `0,2,5`.
@@ -136,7 +173,20 @@ impl fmt::Display for SplitSpec {
                 write!(f, "{}", numbers.join(","))
             }
             SplitSpec::Random([train, val, test]) => write!(f, "random:{train},{val},{test}"),
+            SplitSpec::Group([train, val, test]) => write!(f, "group:{train},{val},{test}"),
+            SplitSpec::Time(first, second) => write!(f, "time:{},{}", time(*first), time(*second)),
+            SplitSpec::Final => write!(f, "final"),
         }
+    }
+}
+
+/// A time as people write it, where that says all of it.
+fn time(seconds: f64) -> String {
+    let text = times::text(seconds);
+    match text.strip_suffix("T00:00:00Z") {
+        Some(day) if times::seconds(day) == Some(seconds) => day.to_string(),
+        _ if times::seconds(&text) == Some(seconds) => text,
+        _ => seconds.to_string(),
     }
 }
 
@@ -173,7 +223,19 @@ mod tests {
 
     #[test]
     fn specs_are_read_and_written_back() {
-        for text in ["all", "7", "0-2", "0,2,5", "random:0.6,0.2,0.2"] {
+        for text in [
+            "all",
+            "7",
+            "0-2",
+            "0,2,5",
+            "random:0.6,0.2,0.2",
+            "random:0.8,0.2,0",
+            "group:0.5,0.2,0.3",
+            "time:2026-01-01,2026-03-01",
+            "time:2026-01-01T12:30:00Z,2026-03-01",
+            "time:1.5,7.25",
+            "final",
+        ] {
             assert_eq!(text.parse::<SplitSpec>().unwrap().to_string(), text);
         }
     }
@@ -191,6 +253,10 @@ mod tests {
             "random:0.6,0.2",
             "random:0.6,0.6,0.2",
             "random:NaN,0.2,0.2",
+            "random:0.5,0,0.5",
+            "time:2026-03-01,2026-01-01",
+            "time:soon,later",
+            "weekly:1,2,3",
         ] {
             let error = text.parse::<SplitSpec>().unwrap_err().to_string();
             assert!(error.contains("random:0.6,0.2,0.2"), "{text}: {error}");

@@ -3,6 +3,8 @@
 //! Nodes are divided evenly among classes. Of `nodes * mean_degree / 2` edges the share `homophily` joins
 //! two nodes of one class, the rest joins two classes, which [`Compatibility`] chooses. Features are a mean
 //! per class plus unit Gaussian noise; the means are `signal` apart.
+//! With `class_shares` classes differ in size, and edges are dealt so that all classes have the same mean degree as far as
+//! possible: a rare class is not given away by its degree.
 //! Model: Deshpande, Sen, Montanari and Mossel, *Contextual stochastic block models*, NeurIPS 2018, with
 //! numbers of edges fixed instead of drawn. Cost: linear in edges and in nodes times features.
 
@@ -41,8 +43,10 @@ pub enum Compatibility {
 pub struct SynthConfig {
     /// Number of nodes.
     pub nodes: usize,
-    /// Number of classes, at least 2; their sizes differ by one at the most.
+    /// Number of classes, at least 2; their sizes differ by one at the most, unless shares are given.
     pub classes: usize,
+    /// Share of the nodes in each class, in sum 1; none: all alike.
+    pub class_shares: Vec<f64>,
     /// Edges per node.
     pub mean_degree: f64,
     /// Share of the edges within a class, 0..=1.
@@ -62,6 +66,7 @@ impl Default for SynthConfig {
         SynthConfig {
             nodes: 1000,
             classes: 5,
+            class_shares: Vec::new(),
             mean_degree: 10.0,
             homophily: 0.2,
             compatibility: Compatibility::Cyclic,
@@ -114,6 +119,17 @@ impl SynthConfig {
         let sound = self.mean_degree.is_finite() && self.mean_degree >= 0.0;
         check(sound, "mean_degree", format!("{} is out of range", self.mean_degree), "it must be 0 or more")?;
         let (intra, inter) = self.edge_counts();
+        if !self.class_shares.is_empty() {
+            self.check_shares()?;
+            let sizes = self.sizes();
+            let within = self.edges_within(&sizes);
+            let pairs = |size: usize| size as f64 * (size as f64 - 1.0) / 2.0;
+            let between = sizes.iter().map(|&size| size as f64 * (nodes - size) as f64).sum::<f64>() / 2.0;
+            let enough = sizes.iter().zip(&within).all(|(&size, &edges)| edges as f64 <= FULL * pairs(size))
+                && inter as f64 <= FULL * between;
+            let problem = format!("{} leaves too few pairs of nodes without an edge", self.mean_degree);
+            return check(enough, "mean_degree", problem, "make the graph larger, or the degree smaller");
+        }
         let room = self.room();
         let preferred = match self.compatibility {
             Compatibility::Cyclic => PREFERRED,
@@ -131,6 +147,49 @@ impl SynthConfig {
         let all = (self.nodes as f64 * self.mean_degree / 2.0).round();
         let intra = (all * self.homophily).round();
         (intra as usize, (all - intra) as usize)
+    }
+
+    fn check_shares(&self) -> Result<()> {
+        let shares = &self.class_shares;
+        let sum: f64 = shares.iter().sum();
+        if shares.len() == self.classes
+            && shares.iter().all(|share| *share > 0.0)
+            && (sum - 1.0).abs() < 1e-6
+            && self.sizes().iter().all(|&size| size >= 5)
+        {
+            return Ok(());
+        }
+        Err(Error::setting(
+            "class_shares",
+            format!("{shares:?} are no shares of {} classes", self.classes),
+            "give each class a positive share, in sum 1, of at least 5 nodes",
+        ))
+    }
+
+    /// Nodes in each class.
+    fn sizes(&self) -> Vec<usize> {
+        let mut sizes: Vec<usize> =
+            self.class_shares.iter().map(|share| (share * self.nodes as f64).round() as usize).collect();
+        let others: usize = sizes.iter().skip(1).sum();
+        sizes[0] = self.nodes.saturating_sub(others);
+        sizes
+    }
+
+    /// Edges within each class: what its nodes lack of the mean degree after those between classes.
+    fn edges_within(&self, sizes: &[usize]) -> Vec<usize> {
+        let (intra, inter) = self.edge_counts();
+        let all: f64 = sizes.iter().map(|&size| (size * (self.nodes - size)) as f64).sum();
+        let lacking = sizes.iter().map(|&size| {
+            let between = 2.0 * inter as f64 * (size * (self.nodes - size)) as f64 / all;
+            ((self.mean_degree * size as f64 - between) / 2.0).max(0.0)
+        });
+        let lacking: Vec<f64> = lacking.collect();
+        let total: f64 = lacking.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let mut within: Vec<usize> =
+            lacking.iter().map(|edges| (edges / total * intra as f64).round() as usize).collect();
+        let others: usize = within.iter().skip(1).sum();
+        within[0] = intra.saturating_sub(others);
+        within
     }
 
     /// Number of pairs of nodes, with every class taken to have the same size.
@@ -159,7 +218,11 @@ struct Blocks {
 
 impl Blocks {
     fn draw(config: &SynthConfig, rng: &mut ChaCha8Rng) -> Self {
-        let mut class_of: Vec<u32> = (0..config.nodes).map(|node| (node % config.classes) as u32).collect();
+        let mut class_of: Vec<u32> = if config.class_shares.is_empty() {
+            (0..config.nodes).map(|node| (node % config.classes) as u32).collect()
+        } else {
+            (0u32..).zip(config.sizes()).flat_map(|(class, size)| std::iter::repeat_n(class, size)).collect()
+        };
         class_of.shuffle(rng);
         let mut members = vec![Vec::new(); config.classes];
         for (node, &class) in class_of.iter().enumerate() {
@@ -169,6 +232,9 @@ impl Blocks {
     }
 
     fn edges(&self, config: &SynthConfig, rng: &mut ChaCha8Rng) -> Vec<(u32, u32)> {
+        if !config.class_shares.is_empty() {
+            return self.unequal_edges(config, rng);
+        }
         let (intra, inter) = config.edge_counts();
         let mut seen = HashSet::with_capacity(intra + inter);
         let mut edges = Vec::with_capacity(intra + inter);
@@ -186,6 +252,36 @@ impl Blocks {
                 }
             }
         }
+        edges
+    }
+
+    fn unequal_edges(&self, config: &SynthConfig, rng: &mut ChaCha8Rng) -> Vec<(u32, u32)> {
+        let mut seen = HashSet::new();
+        let mut edges = Vec::new();
+        let mut draw = |count: usize, rng: &mut ChaCha8Rng, pair: &dyn Fn(&mut ChaCha8Rng) -> (u32, u32)| {
+            let enough = edges.len() + count;
+            while edges.len() < enough {
+                let (a, b) = pair(rng);
+                let edge = (a.min(b), a.max(b));
+                if a != b && seen.insert(edge) {
+                    edges.push(edge);
+                }
+            }
+        };
+        let sizes: Vec<usize> = self.members.iter().map(Vec::len).collect();
+        for (members, count) in self.members.iter().zip(config.edges_within(&sizes)) {
+            let one = |rng: &mut ChaCha8Rng| members[rng.random_range(0..members.len())];
+            draw(count, rng, &|rng| (one(rng), one(rng)));
+        }
+        let any = |rng: &mut ChaCha8Rng| rng.random_range(0..config.nodes as u32);
+        draw(config.edge_counts().1, rng, &|rng| {
+            loop {
+                let (a, b) = (any(rng), any(rng));
+                if self.class_of[a as usize] != self.class_of[b as usize] {
+                    return (a, b);
+                }
+            }
+        });
         edges
     }
 
@@ -296,6 +392,26 @@ mod tests {
     }
 
     #[test]
+    fn a_rare_class_has_its_share_and_the_same_degree() {
+        let shares = vec![0.95, 0.05];
+        let config = SynthConfig {
+            nodes: 2000,
+            classes: 2,
+            class_shares: shares,
+            homophily: 0.92,
+            splits: 0,
+            ..Default::default()
+        };
+        let dataset = config.generate(1).unwrap();
+        assert_eq!(dataset.labels().class_sizes(), [1900, 100]);
+        let homophily = edge_homophily(dataset.graph(), dataset.labels()).unwrap();
+        assert!((homophily - 0.92).abs() < 0.01, "{homophily}");
+        let rare = (0..2000).filter(|&node| dataset.labels().get(node) == Some(1));
+        let degree = rare.map(|node| dataset.graph().degree(node)).sum::<usize>() as f64 / 100.0;
+        assert!((degree - 10.0).abs() < 1.0, "{degree}");
+    }
+
+    #[test]
     fn a_seed_makes_one_graph() {
         let config = SynthConfig::default();
         let (a, b, c) =
@@ -340,6 +456,8 @@ mod tests {
         for (config, key) in [
             (SynthConfig { classes: 1, ..base() }, "classes"),
             (SynthConfig { nodes: 9, ..base() }, "nodes"),
+            (SynthConfig { class_shares: vec![0.5, 0.5], ..base() }, "class_shares"),
+            (SynthConfig { classes: 2, class_shares: vec![1.5, -0.5], ..base() }, "class_shares"),
             (SynthConfig { homophily: 1.5, ..base() }, "homophily"),
             (SynthConfig { signal: f64::NAN, ..base() }, "signal"),
             (SynthConfig { mean_degree: -1.0, ..base() }, "mean_degree"),

@@ -10,6 +10,8 @@ pub mod geom_gcn;
 mod marker;
 pub mod npy;
 pub mod npz;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 mod pickle;
 pub mod planetoid;
 pub mod tables;
@@ -179,8 +181,11 @@ fn prepare(
     let names = details.feature_names.clone();
     let names = names.unwrap_or_else(|| (0..features.dim()).map(|column| column.to_string()).collect());
     if let Some(given) = &options.preparation {
-        let Features::Dense(mat) = &features else { return Ok(features) };
-        let prepared = Features::from_dense(given.apply(mat, &names)?);
+        let prepared = match &features {
+            Features::Dense(mat) => given.apply(mat, &names)?,
+            Features::Sparse(mat) => given.apply(&mat.to_dense(), &names)?,
+        };
+        let prepared = Features::from_dense(prepared);
         details.feature_names = Some(given.feature_names());
         details.preparation = Some(given.clone());
         return Ok(prepared);

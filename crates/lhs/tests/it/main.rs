@@ -14,3 +14,4 @@ mod structure;
 mod tables;
 mod toy;
 mod tune;
+mod untidy_tables;

@@ -28,6 +28,7 @@ mod roles;
 mod rows;
 mod splits;
 mod text_rows;
+mod untidy;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -44,6 +45,7 @@ use crate::graph::{Dataset, DatasetParts, Details, Features, Graph, Labels};
 
 pub use repeated::RepeatedEdges;
 pub use roles::ColumnNames;
+pub use untidy::Untidy;
 pub use write::write;
 
 /// Columns of the labels that lhs itself writes.
