@@ -72,6 +72,7 @@ impl Global {
                 Some(Repeated::Max) => RepeatedEdges::Max,
                 Some(Repeated::First) => RepeatedEdges::First,
             },
+            label_column: None,
         }
     }
 

@@ -36,6 +36,9 @@ pub struct DataRecord {
     /// What became of the weights of repeated edges.
     #[serde(default)]
     pub repeated_edges: RepeatedEdges,
+    /// The column or attribute with the classes, where that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_column: Option<String>,
     /// SHA-256 of what was read, see [`fingerprint::of_dataset`].
     pub sha256: String,
     /// The files it was read from.
@@ -55,6 +58,7 @@ impl Data {
             directed: dataset.graph().is_directed(),
             header: None,
             repeated_edges: RepeatedEdges::default(),
+            label_column: None,
             sha256: fingerprint::of_dataset(&dataset),
             files: Vec::new(),
             classes: dataset.labels().names().to_vec(),
@@ -66,6 +70,7 @@ impl Data {
     pub fn read_from(source: &Path, options: &LoadOptions, dataset: Dataset) -> Result<Self> {
         let mut data = Self::new(dataset)?;
         (data.record.header, data.record.repeated_edges) = (options.header, options.repeated_edges);
+        data.record.label_column = options.label_column.clone();
         // A bare name means a fetched graph wherever one stands; a path should still be found from elsewhere.
         let is_path = source.exists() || source.components().count() > 1;
         let absolute = std::path::absolute(source).ok().filter(|_| is_path);
@@ -83,6 +88,11 @@ impl Data {
 impl DataRecord {
     /// How it was read.
     pub fn load_options(&self) -> LoadOptions {
-        LoadOptions { directed: self.directed, header: self.header, repeated_edges: self.repeated_edges }
+        LoadOptions {
+            directed: self.directed,
+            header: self.header,
+            repeated_edges: self.repeated_edges,
+            label_column: self.label_column.clone(),
+        }
     }
 }

@@ -9,8 +9,12 @@ use lhs::linalg::{Mat, SparseMat};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-const UNDIRECTED: LoadOptions =
-    LoadOptions { directed: false, header: None, repeated_edges: tables::RepeatedEdges::Sum };
+const UNDIRECTED: LoadOptions = LoadOptions {
+    directed: false,
+    header: None,
+    repeated_edges: tables::RepeatedEdges::Sum,
+    label_column: None,
+};
 
 /// A folder with these tables.
 fn folder(tables: &[(&str, &[u8])]) -> TempDir {
@@ -417,7 +421,7 @@ fn weights_of_repeated_edges_are_added_unless_asked_otherwise() {
     let text = "source,target,weight\na,b,1\nb,a,2\na,c,5\na,b,4\n";
     let folder = folder(&[("edges.csv", text.as_bytes())]);
     let weights = |repeated_edges, directed| {
-        let options = LoadOptions { repeated_edges, directed, header: None };
+        let options = LoadOptions { repeated_edges, directed, ..LoadOptions::default() };
         let dataset = io::load(folder.path(), &options).unwrap();
         let said = dataset
             .warnings()

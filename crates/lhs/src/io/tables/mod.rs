@@ -30,6 +30,7 @@ use super::LoadOptions;
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, DatasetParts, Features, Graph, Labels};
 
+pub(in crate::io) use edges::Edges;
 pub use repeated::RepeatedEdges;
 pub use write::write;
 
