@@ -228,7 +228,7 @@ impl<'a> Machine<'a> {
             b'b' => self.build()?,
             _ => {
                 return Err(
-                    "this opcode does not occur in Planetoid files or arrays of texts and is not run".into()
+                    "this opcode does not occur in Planetoid files or arrays of texts and is not run".into(),
                 );
             }
         }

@@ -16,10 +16,11 @@ const ENOUGH: usize = 64;
 pub(super) fn kind(path: &Path) -> Kind {
     let Ok(source) = open::open(path) else { return Kind::Json };
     let mut names = BTreeSet::new();
-    // That it is damaged or goes on after the object is for those to say who read it.
-    let _ = Names(&mut names).deserialize(&mut serde_json::Deserializer::from_reader(source));
+    let seen = Names(&mut names).deserialize(&mut serde_json::Deserializer::from_reader(source));
+    // That it is damaged is for those to say who read it.
+    let damaged = seen.is_err() && names.len() <= ENOUGH;
     let has = |name: &str| names.contains(name);
-    if has("nodes") && (has("links") || has("edges")) {
+    if has("nodes") && (has("links") || has("edges") || damaged && !has("adjacency")) {
         Kind::NodeLink
     } else if has("nodes") && has("adjacency") || has("elements") {
         Kind::GraphJson
