@@ -20,7 +20,7 @@ pub const DEFAULT_MODEL: &str = "lhs";
 /// Which data, and which nodes of it are learned from.
 #[derive(Debug, clap::Args)]
 pub struct DataSelection {
-    /// An .npz file, a folder, or the name of a fetched graph
+    /// A file (.npz, GraphML, GEXF, MatrixMarket, node-link JSON, edges), a folder, or the name of a fetched graph
     pub data: PathBuf,
     /// Keep the direction of the edges
     #[arg(long)]
