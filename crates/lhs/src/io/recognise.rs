@@ -178,6 +178,10 @@ fn of_markup(text: &str) -> Kind {
         let end = match rest {
             _ if rest.starts_with("<!--") => "-->",
             _ if rest.starts_with("<!doctype html") => return Kind::Html,
+            // A document type may declare entities, which end with the same sign.
+            _ if rest.starts_with("<!doctype") && rest.find('[') < rest.find('>') && rest.contains('[') => {
+                "]>"
+            }
             _ if rest.starts_with("<?") || rest.starts_with("<!") => ">",
             _ => break,
         };

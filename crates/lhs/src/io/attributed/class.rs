@@ -1,7 +1,7 @@
 //! Which attribute is the class.
 //!
-//! The one that was named. Otherwise the only one that is called like a class and can be one: numbers that are not whole, names that
-//! every node has for itself, and the `y` of a drawing cannot. If there are two, neither is guessed.
+//! The one that was named. Otherwise the only one that is called like a class and can be one: numbers that are not whole, a `label`
+//! that is different for every node, and the `y` of a drawing cannot. If there are two, neither is guessed.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -108,7 +108,12 @@ fn unfit(graph: &Attributed, column: &Column) -> Option<&'static str> {
         return Some("with `x` beside it, it is a place in a drawing");
     }
     let mut seen = HashSet::new();
-    if column.is_text() && column.values.len() > 1 && values().all(|value| seen.insert(text(value))) {
+    let is_label = column.name.eq_ignore_ascii_case("label");
+    if is_label
+        && column.is_text()
+        && column.values.len() > 1
+        && values().all(|value| seen.insert(text(value)))
+    {
         return Some("it is different for every node, like a name");
     }
     None

@@ -164,7 +164,7 @@ fn arrays_of_pytorch_geometric_are_read() {
         Split { train: vec![1], val: vec![0], test: vec![2] },
     ];
     assert_eq!(dataset.splits(), splits);
-    let weighted = changed(geometric(), "edge_weight", Some(array(&[4], [1f32, 2.0, 1.0, 2.0])));
+    let weighted = changed(geometric(), "edge_weight", Some(array(&[4], [1f32, 1.0, 2.0, 2.0])));
     let dataset = load_members(&weighted, &LoadOptions::default()).unwrap();
     assert_eq!(dataset.graph().weighted_edges().collect::<Vec<_>>(), [(0, 1, 1.0), (1, 2, 2.0)]);
     let alone: Members = geometric().into_iter().filter(|(name, _)| *name == "edge_index").collect();
