@@ -48,7 +48,7 @@ impl EdgeList {
             pairs.retain(|(a, b)| a <= b);
         }
         // Ones say only where the edges are: that `a,b` and `b,a` are both there does not make two of them.
-        Ok(EdgeList { pairs, weights: weights.filter(tells_apart), directed, zeros })
+        Ok(EdgeList { pairs, weights: weights.filter(|weights| tells_apart(weights)), directed, zeros })
     }
 
     /// The graph. Direction is kept if there is one and it is asked for; weights that are all 1 say nothing.
@@ -64,13 +64,13 @@ impl EdgeList {
             let edges = if repeated == 1 { "1 edge is".into() } else { format!("{repeated} edges are") };
             notes.push(format!("{edges} named again: {}", options.repeated_edges.in_words()));
         }
-        let weights = weights.filter(tells_apart);
+        let weights = weights.filter(|weights| tells_apart(weights));
         let (graph, repairs) = Graph::build(num_nodes, &pairs, weights.as_deref(), directed)?;
         Ok((graph, repairs, notes))
     }
 }
 
-fn tells_apart(weights: &Vec<f32>) -> bool {
+fn tells_apart(weights: &[f32]) -> bool {
     weights.iter().any(|&weight| weight != 1.0)
 }
 

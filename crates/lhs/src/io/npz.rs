@@ -105,12 +105,11 @@ fn rows_of_features(archive: &mut Archive) -> Result<usize> {
     }
     if archive.has("node_features") {
         let edges = archive.with("edges", |array| Ok(array.header().shape.first().copied().unwrap_or(0)))?;
-        let rows = archive.with("node_features", |array| match array.header().shape[..] {
+        return archive.with("node_features", |array| match array.header().shape[..] {
             [rows, 0] => believable(rows as u64, edges),
             [rows, ..] => Ok(rows),
             [] => Ok(0),
         });
-        return rows;
     }
     let error = Error::data(
         "neither node_labels, node_features nor node_ids say how many nodes there are",
