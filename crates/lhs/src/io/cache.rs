@@ -4,6 +4,23 @@ use std::path::{Component, Path, PathBuf};
 
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 
+/// The public graphs that can be fetched: the nine of the paper, then four more that the field measures on.
+pub const PUBLIC_GRAPHS: [&str; 13] = [
+    "texas",
+    "cornell",
+    "wisconsin",
+    "chameleon",
+    "squirrel",
+    "actor",
+    "cora",
+    "citeseer",
+    "pubmed",
+    "chameleon_filtered",
+    "squirrel_filtered",
+    "minesweeper",
+    "tolokers",
+];
+
 /// The file of a fetched graph, if `name` is the bare name of one.
 pub fn fetched(name: &Path) -> Option<PathBuf> {
     let mut components = name.components();

@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::LoadOptions;
-use super::npz::{Archive, ArchiveWriter, mask};
+use super::npz::{Archive, ArchiveWriter, MaskShape, mask};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, DatasetParts, Features, Graph, Labels, Split};
 use crate::linalg::SparseMat;
@@ -239,7 +239,11 @@ pub(super) fn read_splits(folder: &Path, name: &str, num_nodes: usize) -> Result
     };
     let mut splits = Vec::new();
     for (_, file) in files {
-        let masks = Archive::open(&file)?.splits(["train_mask", "val_mask", "test_mask"], num_nodes)?;
+        let masks = Archive::open(&file)?.splits(
+            ["train_mask", "val_mask", "test_mask"],
+            MaskShape::SplitsNodes,
+            num_nodes,
+        )?;
         if masks.is_empty() {
             return Err(Error::input(
                 file,

@@ -2,20 +2,31 @@
 //! and graphs out to [other tools](export).
 
 pub mod atomic;
+mod attributed;
 pub mod cache;
+mod edge_list;
 pub mod export;
 #[cfg(feature = "fetch")]
 pub mod fetch;
 pub mod geom_gcn;
+pub mod gexf;
+pub mod graphml;
 mod marker;
+pub mod matrix_market;
+mod missing;
+pub mod node_link;
 pub mod npy;
 pub mod npz;
+pub mod ogb;
+mod open;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod pickle;
 pub mod planetoid;
+mod recognise;
 pub mod tables;
 pub mod tensors;
+mod xml;
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +34,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::graph::preparation::{Preparation, PreparationConfig, Scale};
-use crate::graph::{Dataset, Details, Features, preparation};
+use crate::graph::{Dataset, DatasetParts, Details, Features, preparation};
+use recognise::{Kind, recognise};
 use tables::TableFiles;
 
 /// How to read.
@@ -130,19 +142,19 @@ impl Source {
 
 /// Loads a dataset from a file, a folder, or the name of a fetched graph.
 ///
-/// - `*.npz`: [`npz`];
-/// - a folder with `out1_graph_edges.txt`: [`geom_gcn`];
-/// - a folder with `edges.csv` (or `.tsv`), or any `*.csv` or `*.tsv` of edges: [`tables`];
-/// - `FOLDER/ind.NAME` where `FOLDER/ind.NAME.graph` exists: [`planetoid`];
-/// - a bare name such as `cora`: looked up among the fetched graphs, see [`cache`].
+/// A file is recognised by its content, whatever it is called:
+///
+/// - a NumPy archive: [`npz`];
+/// - [`graphml`], [`gexf`], [`matrix_market`], [`node_link`] JSON, gzipped or not;
+/// - text that is none of these: a table of edges, [`tables`].
+///
+/// A folder is one with `out1_graph_edges.txt` ([`geom_gcn`]), with `edges.csv` or `.tsv` ([`tables`]), or with `raw/edge.csv.gz`
+/// ([`ogb`]). `FOLDER/ind.NAME` where `FOLDER/ind.NAME.graph` exists is [`planetoid`]. A bare name such as `cora` is looked up among the
+/// fetched graphs, see [`cache`].
 pub fn load(source: impl AsRef<Path>, options: &LoadOptions) -> Result<Dataset> {
     let source = source.as_ref();
-    read(source, options)
-}
-
-fn read(source: &Path, options: &LoadOptions) -> Result<Dataset> {
-    if source.is_file() && !tables::is_here(source) {
-        return npz::read(source, options);
+    if source.is_file() {
+        return load_file(source, options);
     }
     if geom_gcn::is_here(source) {
         return geom_gcn::read(source, options);
@@ -150,22 +162,54 @@ fn read(source: &Path, options: &LoadOptions) -> Result<Dataset> {
     if tables::is_here(source) {
         return tables::read(source, options);
     }
+    if ogb::is_here(source) {
+        return ogb::read(source, options);
+    }
     if planetoid::is_here(source) {
         return planetoid::read(source, options);
     }
     if let Some(file) = cache::fetched(source) {
         return npz::read(&file, options);
     }
-    let cache = cache::cache_folder().map_or_else(String::new, |folder| {
-        format!(" (looked for here and among the fetched graphs in {})", folder.display())
-    });
-    Err(Error::input(
-        source,
-        "",
-        format!("no such dataset{cache}"),
-        "give an .npz file, a folder with edges.csv, a Geom-GCN folder, a Planetoid prefix such as data/ind.cora, or fetch \
-         a public graph by its name first (lhs data fetch cora)",
-    ))
+    Err(missing::error(source))
+}
+
+fn load_file(file: &Path, options: &LoadOptions) -> Result<Dataset> {
+    let kind = recognise(file)?;
+    let prepared = |dataset: Result<Dataset>| {
+        dataset.and_then(|dataset| prepare_dataset(dataset, options)).map_err(|error| error.in_file(file))
+    };
+    match kind {
+        Kind::Npz => prepared(npz::read(file, options)),
+        Kind::GraphMl => prepared(graphml::read(file, options)),
+        Kind::Gexf => prepared(gexf::read(file, options)),
+        Kind::MatrixMarket => matrix_market::read(file, options),
+        Kind::NodeLink => prepared(node_link::read(file, options)),
+        Kind::Text | Kind::Gzip | Kind::Json | Kind::Parquet => tables::read(file, options),
+        _ => Err(kind.refuse(file).unwrap_or_else(|| {
+            Error::input(
+                file,
+                "",
+                "this is no graph that can be read",
+                "give a table of edges as CSV, JSON lines or Parquet",
+            )
+        })),
+    }
+}
+
+/// The same for a whole dataset.
+fn prepare_dataset(dataset: Dataset, options: &LoadOptions) -> Result<Dataset> {
+    if dataset.preparation().is_some() || dataset.features().dim() == 0 {
+        return Ok(dataset);
+    }
+    let warnings = dataset.warnings().to_vec();
+    let mut notes = Vec::new();
+    let mut parts: DatasetParts = dataset.into_parts();
+    parts.features = prepare(parts.features, &mut parts.details, options, &mut notes)?;
+    let dataset = Dataset::new(parts)?;
+    let known = dataset.warnings().to_vec();
+    let warnings = warnings.into_iter().filter(|warning| !known.contains(warning));
+    Ok(dataset.with_notes(warnings.chain(notes)))
 }
 
 /// Fills gaps and scales numbers of features that did not come from a table, as asked, unless that was done before.

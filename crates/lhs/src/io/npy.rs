@@ -5,6 +5,8 @@
 //! `npyz` could not bear are refused before it sees them (see `guarded`). Elements are decoded in small chunks,
 //! and what grows does so with the data that was really there. Errors are [`Error::Data`]; who knows the file names it.
 
+pub(super) mod texts;
+
 use std::io::{ErrorKind, Read, Write};
 
 use npyz::{
@@ -238,24 +240,7 @@ pub struct Reader<R> {
 impl<R: Read> Reader<R> {
     /// Reads the header of a `.npy` file; `size` is what the container says the whole file has.
     pub fn open(mut source: R, size: u64) -> Result<Self> {
-        let mut file = vec![0u8; 8];
-        fill(&mut source, &mut file)?;
-        if !file.starts_with(MAGIC) {
-            return Err(Error::data("this is not a NumPy array", "save it with numpy.savez_compressed"));
-        }
-        let (version, minor) = (file[6], file[7]);
-        let text = if version == 1 { 10 } else { 12 };
-        file.resize(text, 0);
-        fill(&mut source, &mut file[8..])?;
-        let length = file[8..].iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
-        if !(1..=3).contains(&version) || minor != 0 || length > MAX_HEADER {
-            return Err(Error::data(
-                format!("version {version}.{minor} with a header of {length} bytes is not a NumPy array"),
-                "save it again with numpy.savez_compressed",
-            ));
-        }
-        file.resize(text + length, 0);
-        fill(&mut source, &mut file[text..])?;
+        let (mut file, text) = head(&mut source)?;
         let header = Header::parse(&mut file, text)?;
         let needed = file.len() as u64 + header.bytes;
         if size != needed {
@@ -328,6 +313,29 @@ impl<R: Read> Reader<R> {
             _ => out,
         })
     }
+}
+
+/// What stands in front of the elements, magic number and all, and where its text begins.
+fn head(source: &mut impl Read) -> Result<(Vec<u8>, usize)> {
+    let mut file = vec![0u8; 8];
+    fill(source, &mut file)?;
+    if !file.starts_with(MAGIC) {
+        return Err(Error::data("this is not a NumPy array", "save it with numpy.savez_compressed"));
+    }
+    let (version, minor) = (file[6], file[7]);
+    let text = if version == 1 { 10 } else { 12 };
+    file.resize(text, 0);
+    fill(source, &mut file[8..])?;
+    let length = file[8..].iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
+    if !(1..=3).contains(&version) || minor != 0 || length > MAX_HEADER {
+        return Err(Error::data(
+            format!("version {version}.{minor} with a header of {length} bytes is not a NumPy array"),
+            "save it again with numpy.savez_compressed",
+        ));
+    }
+    file.resize(text + length, 0);
+    fill(source, &mut file[text..])?;
+    Ok((file, text))
 }
 
 fn fill(source: &mut impl Read, buffer: &mut [u8]) -> Result<()> {

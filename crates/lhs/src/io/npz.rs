@@ -1,9 +1,9 @@
-//! One `.npz` file per graph, in the layout of the *heterophilous-graphs* collection.
+//! One `.npz` file per graph, in the layout of the *heterophilous-graphs* collection; and in the layouts of others, see below.
 //!
 //! | member | shape | meaning |
 //! |---|---|---|
-//! | `node_features` | `[nodes, columns]` | numbers of any kind, dense |
-//! | `node_labels` | `[nodes]` | class numbers; negative: unknown |
+//! | `node_features` | `[nodes, columns]` | numbers of any kind, dense; may be missing |
+//! | `node_labels` | `[nodes]` | class numbers; negative: unknown; may be missing |
 //! | `edges` | `[edges, 2]` | node numbers, each undirected pair once |
 //! | `train_masks`, `val_masks`, `test_masks` | `[splits, nodes]` or `[nodes]` | optional |
 //!
@@ -19,61 +19,95 @@
 //! | `node_times` | `[nodes]` | seconds since 1970; NaN: unknown |
 //! | `lhs_details` | `[bytes]` | what lhs noted: what this is a copy of, how its features were prepared |
 //!
+//! Archives of others, recognised by the names of their members:
+//!
+//! | members | from |
+//! |---|---|
+//! | `edge_index` `[2, edges]`, `x`, `y`, `train_mask`, … | `numpy.savez` of PyTorch Geometric's data |
+//! | `adj_data`, `adj_indices`, `adj_indptr`, `adj_shape`, `attr_data`, …, `labels` | Nettack, DeepRobust, GNNBench |
+//! | `data`, `indices`, `indptr`, `shape`, `format` | `scipy.sparse.save_npz` of an adjacency matrix |
+//!
 //! [`LoadOptions::directed`] keeps the direction of a file whose `directed` is true. Files without that
 //! member list undirected pairs, so there the option changes nothing.
 
+mod adjacency;
 mod archive;
 mod features;
+mod torch_geometric;
 mod writer;
 
 use std::path::Path;
 
 use super::LoadOptions;
+use super::edge_list::believable;
 use super::marker::Marker;
+use super::recognise::{Kind, is_kind};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, DatasetParts, Details, Features, Graph, Labels, Repairs};
 use crate::linalg::{Pattern, SparseMat};
 
-pub(super) use archive::Archive;
+pub(super) use archive::{Archive, MaskShape};
+pub(super) use features::Growing;
 pub(super) use writer::{ArchiveWriter, mask};
 pub use writer::{FeatureLayout, write};
 
 /// Whether `source` looks like this format.
 pub fn is_here(source: &Path) -> bool {
-    source.is_file() && source.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz"))
+    is_kind(source, Kind::Npz)
 }
 
 /// Reads a dataset; it is called like the file.
 pub fn read(source: &Path, options: &LoadOptions) -> Result<Dataset> {
     let mut archive = Archive::open(source)?;
-    // The labels come first: they say how many nodes there are, and prove it with as much data.
-    let labels = read_labels(&mut archive)?;
-    let (graph, repairs) = read_graph(&mut archive, labels.len(), options)?;
-    let mut notes = Vec::new();
-    let features = read_features(&mut archive, labels.len())?;
-    let (mut details, marker) = read_details(&mut archive)?;
-    let prepared = marker.as_ref().is_some_and(|marker| marker.holds_for(&features));
-    let features = if prepared {
-        features
+    let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    if archive.has("edges") {
+        return read_own(&mut archive, name, options).map_err(|error| error.in_file(source));
+    }
+    let (parts, notes) = if archive.has("edge_index") {
+        torch_geometric::read(&mut archive, name, options)?
+    } else if adjacency::is_here(&archive) {
+        adjacency::read(&mut archive, name, options)?
     } else {
-        super::prepare(features, &mut details, options, &mut notes).map_err(|error| error.in_file(source))?
+        return Err(archive.missing("edges"));
     };
+    Dataset::new(parts).map(|dataset| dataset.with_notes(notes)).map_err(|error| error.in_file(source))
+}
+
+fn read_own(archive: &mut Archive, name: String, options: &LoadOptions) -> Result<Dataset> {
+    // The labels come first: they say how many nodes there are, and prove it with as much data.
+    let labels = if archive.has("node_labels") { Some(read_labels(archive)?) } else { None };
+    let node_ids = read_strings(archive, "node_ids")?;
+    let num_nodes = match (&labels, &node_ids) {
+        (Some(labels), _) => labels.len(),
+        (None, Some(ids)) => ids.len(),
+        (None, None) => rows_of_features(archive)?,
+    };
+    let (graph, repairs) = read_graph(archive, num_nodes, options)?;
+    let features = read_features(archive, num_nodes)?;
+    let (mut details, marker) = read_details(archive)?;
+    let mut notes = Vec::new();
+    let prepared = marker.as_ref().is_some_and(|marker| marker.holds_for(&features));
+    let features =
+        if prepared { features } else { super::prepare(features, &mut details, options, &mut notes)? };
+    let masks = ["train_masks", "val_masks", "test_masks"];
     let parts = DatasetParts {
-        name: source.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        name,
         graph,
         repairs,
         features,
-        node_ids: read_strings(&mut archive, "node_ids")?,
-        splits: archive.splits(["train_masks", "val_masks", "test_masks"], labels.len())?,
-        labels,
+        node_ids,
+        splits: archive.splits(masks, MaskShape::SplitsNodes, num_nodes)?,
+        labels: match labels {
+            Some(labels) => labels,
+            None => Labels::new(vec![None; num_nodes], Vec::new())?,
+        },
         details,
     };
-    let dataset = Dataset::new(parts).map(|dataset| dataset.with_notes(notes));
-    let dataset = dataset.and_then(|dataset| match &marker {
+    let dataset = Dataset::new(parts)?.with_notes(notes);
+    match &marker {
         Some(marker) => marker.complete(dataset),
         None => Ok(dataset),
-    });
-    dataset.map_err(|error| error.in_file(source))
+    }
 }
 
 /// What lhs noted about the data.
@@ -98,17 +132,41 @@ fn read_details(archive: &mut Archive) -> Result<(Details, Option<Marker>)> {
     Ok((details, marker.map_err(|error| archive.locate(error, DETAILS))?))
 }
 
+/// The number of nodes, where neither labels nor ids say it.
+fn rows_of_features(archive: &mut Archive) -> Result<usize> {
+    if archive.has("features_indptr") {
+        let bounds = archive.with("features_indptr", |array| Ok(array.header().shape.first().copied()))?;
+        return Ok(bounds.unwrap_or(0).saturating_sub(1));
+    }
+    if archive.has("node_features") {
+        let edges = archive.with("edges", |array| Ok(array.header().shape.first().copied().unwrap_or(0)))?;
+        return archive.with("node_features", |array| match array.header().shape[..] {
+            [rows, 0] => believable(rows as u64, edges),
+            [rows, ..] => Ok(rows),
+            [] => Ok(0),
+        });
+    }
+    let error = Error::data(
+        "neither node_labels, node_features nor node_ids say how many nodes there are",
+        "add one of these arrays; a label of -1 is unknown",
+    );
+    Err(archive.locate(error, "edges"))
+}
+
 fn read_labels(archive: &mut Archive) -> Result<Labels> {
     let numbers = archive.integers("node_labels", &[None], "[nodes]")?;
     let labels = match read_strings(archive, "class_names")? {
         None => Labels::from_numbers(&numbers),
-        Some(names) => {
-            // Too large for u32 is too large for any list of names, which `Labels` then says.
-            let class = |&n: &i64| (n >= 0).then(|| u32::try_from(n).unwrap_or(u32::MAX));
-            Labels::new(numbers.iter().map(class).collect(), names)
-        }
+        Some(names) => numbered(&numbers, names),
     };
     labels.map_err(|error| archive.locate(error, "node_labels"))
+}
+
+/// Labels whose numbers stand for names; a negative number is unknown.
+fn numbered(numbers: &[i64], names: Vec<String>) -> Result<Labels> {
+    // Too large for u32 is too large for any list of names, which `Labels` then says.
+    let class = |&n: &i64| (n >= 0).then(|| u32::try_from(n).unwrap_or(u32::MAX));
+    Labels::new(numbers.iter().map(class).collect(), names)
 }
 
 fn read_graph(archive: &mut Archive, num_nodes: usize, options: &LoadOptions) -> Result<(Graph, Repairs)> {
@@ -143,7 +201,10 @@ fn read_directed(archive: &mut Archive) -> Result<bool> {
 }
 
 fn read_features(archive: &mut Archive, num_nodes: usize) -> Result<Features> {
-    if archive.has("node_features") || !archive.has("features_shape") {
+    if !archive.has("node_features") && !archive.has("features_shape") {
+        return Ok(Features::none(num_nodes));
+    }
+    if archive.has("node_features") {
         return archive.with("node_features", |array| features::read(array, num_nodes));
     }
     let shape = archive.integers("features_shape", &[Some(2)], "[2]: nodes and columns")?;

@@ -1,8 +1,9 @@
 //! Python pickles, read without running any Python.
 //!
 //! A pickle is a program for a stack machine, and unpickling one can run any code. This machine knows only
-//! the opcodes that occur in the Planetoid files (Python 2, protocol 2) and six globals, which it never
-//! calls: a "call" only records what was to be called with what. `numpy.rs` then looks at the record.
+//! the opcodes that occur in the Planetoid files (Python 2, protocol 2) and in NumPy's arrays of texts, and six
+//! globals, which it never calls: a "call" only records what was to be called with what. `numpy.rs` then looks at
+//! the record.
 //!
 //! Values live in an arena and are shared by number, so memory grows linearly with the file: a pickle
 //! cannot refer to itself over and over and unfold into something larger.
@@ -37,9 +38,10 @@ enum Global {
     List,
 }
 
-const GLOBALS: [(&str, &str, Global); 6] = [
+const GLOBALS: [(&str, &str, Global); 7] = [
     ("scipy.sparse.csr", "csr_matrix", Global::CsrMatrix),
     ("numpy.core.multiarray", "_reconstruct", Global::Reconstruct),
+    ("numpy._core.multiarray", "_reconstruct", Global::Reconstruct),
     ("numpy", "ndarray", Global::Ndarray),
     ("numpy", "dtype", Global::Dtype),
     ("collections", "defaultdict", Global::DefaultDict),
@@ -103,6 +105,11 @@ impl<'a> Pickle<'a> {
     }
 }
 
+/// The texts in a pickled NumPy array of objects with one axis; `None` if it holds, or does, anything else.
+pub(super) fn texts(bytes: &[u8]) -> Option<Vec<String>> {
+    Pickle::parse(Path::new(""), bytes).ok()?.texts().ok()
+}
+
 /// The stack machine.
 #[derive(Default)]
 struct Machine<'a> {
@@ -149,6 +156,18 @@ impl<'a> Machine<'a> {
                 let length = i32::from_le_bytes(self.take_array()?);
                 self.push_bytes(usize::try_from(length).map_err(|_| format!("a string of {length} bytes"))?)?;
             }
+            b'C' | 0x8c => {
+                let length = u8::from_le_bytes(self.take_array()?);
+                self.push_bytes(length.into())?;
+            }
+            b'X' | b'B' => {
+                let length = u32::from_le_bytes(self.take_array()?);
+                self.push_bytes(length as usize)?;
+            }
+            0x94 => self.memoize(self.memo.len() as u32)?,
+            0x95 => {
+                self.take_array::<8>()?;
+            }
             b')' => self.push(Value::Tuple(Vec::new())),
             b']' => self.push(Value::List(Vec::new())),
             b'}' => self.push(Value::Dict(Vec::new())),
@@ -184,17 +203,34 @@ impl<'a> Machine<'a> {
             }
             b'h' => {
                 let [key] = self.take_array()?;
-                let id = *self.memo.get(&key.into()).ok_or(format!("nothing is remembered as {key}"))?;
-                self.stack.push(id);
+                self.recall(key.into())?;
+            }
+            b'j' => {
+                let key = u32::from_le_bytes(self.take_array()?);
+                self.recall(key)?;
             }
             b'c' => {
-                let global = self.global()?;
+                let (module, name) = (self.take_line()?, self.take_line()?);
+                self.push(Value::Global(global(module, name)?));
+            }
+            0x93 => {
+                let (name, module) = (self.pop()?, self.pop()?);
+                let (Value::Bytes(module), Value::Bytes(name)) =
+                    (&self.values[module as usize], &self.values[name as usize])
+                else {
+                    return Err("the name of a global is not a string".into());
+                };
+                let global = global(module, name)?;
                 self.push(Value::Global(global));
             }
             b'R' => self.object(&[Global::Reconstruct, Global::Dtype, Global::DefaultDict])?,
             0x81 => self.object(&[Global::CsrMatrix])?,
             b'b' => self.build()?,
-            _ => return Err("this opcode does not occur in Planetoid files and is not run".into()),
+            _ => {
+                return Err(
+                    "this opcode does not occur in Planetoid files or arrays of texts and is not run".into(),
+                );
+            }
         }
         Ok(None)
     }
@@ -288,20 +324,17 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn check_protocol(&mut self) -> Step<()> {
-        match self.take_array()? {
-            [2] => Ok(()),
-            [other] => Err(format!("protocol {other}, but only protocol 2 is read")),
-        }
+    fn recall(&mut self, key: u32) -> Step<()> {
+        let id = *self.memo.get(&key).ok_or(format!("nothing is remembered as {key}"))?;
+        self.stack.push(id);
+        Ok(())
     }
 
-    fn global(&mut self) -> Step<Global> {
-        let (module, name) = (self.take_line()?, self.take_line()?);
-        let known = GLOBALS.iter().find(|g| g.0.as_bytes() == module && g.1.as_bytes() == name);
-        known.map(|found| found.2).ok_or_else(|| {
-            let [module, name] = [module, name].map(|part| quoted(&String::from_utf8_lossy(part)));
-            format!("global {module} {name} is not one of the six that are allowed")
-        })
+    fn check_protocol(&mut self) -> Step<()> {
+        match self.take_array()? {
+            [2..=5] => Ok(()),
+            [other] => Err(format!("protocol {other}, but only protocols 2 to 5 are read")),
+        }
     }
 
     /// Records a call of one of the allowed globals.
@@ -338,6 +371,14 @@ impl<'a> Machine<'a> {
         }
         Ok(root)
     }
+}
+
+fn global(module: &[u8], name: &[u8]) -> Step<Global> {
+    let known = GLOBALS.iter().find(|g| g.0.as_bytes() == module && g.1.as_bytes() == name);
+    known.map(|found| found.2).ok_or_else(|| {
+        let [module, name] = [module, name].map(|part| quoted(&String::from_utf8_lossy(part)));
+        format!("global {module} {name} is not one of the six that are allowed")
+    })
 }
 
 impl Value<'_> {

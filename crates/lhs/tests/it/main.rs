@@ -7,6 +7,7 @@ mod export;
 mod formats;
 mod golden;
 mod golden_file;
+mod import;
 mod lhs_model;
 mod models;
 mod runs;

@@ -2,22 +2,7 @@
 
 use crate::error::{Error, Result, nearest};
 
-/// The graphs that can be fetched: the nine of the paper, then four more that the field measures on.
-pub const NAMES: [&str; 13] = [
-    "texas",
-    "cornell",
-    "wisconsin",
-    "chameleon",
-    "squirrel",
-    "actor",
-    "cora",
-    "citeseer",
-    "pubmed",
-    "chameleon_filtered",
-    "squirrel_filtered",
-    "minesweeper",
-    "tolokers",
-];
+pub use crate::io::cache::PUBLIC_GRAPHS as NAMES;
 
 const HETEROPHILOUS: &str =
     "https://raw.githubusercontent.com/yandex-research/heterophilous-graphs/main/data/";

@@ -17,6 +17,15 @@ pub(in crate::io) struct Archive {
     zip: ZipArchive<BufReader<File>>,
 }
 
+/// How several masks stand in one array.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::io) enum MaskShape {
+    /// One row per mask.
+    SplitsNodes,
+    /// One column per mask, as PyTorch Geometric has them.
+    NodesSplits,
+}
+
 /// An array inside an archive.
 pub(in crate::io) type Member<'a> = npy::Reader<ZipFile<'a, BufReader<File>>>;
 
@@ -53,6 +62,21 @@ impl Archive {
         result.map_err(|error| self.locate(error, member))
     }
 
+    /// Texts, or whole numbers as texts, one per element; or why they cannot be had.
+    pub fn texts(&mut self, member: &str) -> Result<Vec<String>> {
+        let opened = self.zip.by_name(&format!("{member}.npy"));
+        let opened = opened
+            .map_err(|error| Error::data(format!("it cannot be opened: {error}"), "get the file again"));
+        let texts = opened.and_then(|entry| {
+            let size = entry.size();
+            npy::texts::read(entry, size)
+        });
+        match texts.map_err(|error| self.locate(error, member))? {
+            Some(texts) => Ok(texts),
+            None => Ok(self.integers(member, &[None], "[names]")?.iter().map(i64::to_string).collect()),
+        }
+    }
+
     /// Whole numbers in an array of this shape, row after row.
     pub fn integers(&mut self, member: &str, shape: &[Option<usize>], meaning: &str) -> Result<Vec<i64>> {
         self.with(member, |array| {
@@ -61,14 +85,14 @@ impl Archive {
         })
     }
 
-    /// Splits from three members with masks, `[nodes]` or `[splits, nodes]`; none when there are no such members.
-    pub fn splits(&mut self, members: [&str; 3], num_nodes: usize) -> Result<Vec<Split>> {
+    /// Splits from three members with masks, `[nodes]` or [several of them](MaskShape); none when there are no such members.
+    pub fn splits(&mut self, members: [&str; 3], shape: MaskShape, num_nodes: usize) -> Result<Vec<Split>> {
         if num_nodes == 0 || !members.iter().any(|member| self.has(member)) {
             return Ok(Vec::new());
         }
-        let train = self.masks(members[0], num_nodes)?;
-        let val = self.masks(members[1], num_nodes)?;
-        let test = self.masks(members[2], num_nodes)?;
+        let train = self.masks(members[0], shape, num_nodes)?;
+        let val = self.masks(members[1], shape, num_nodes)?;
+        let test = self.masks(members[2], shape, num_nodes)?;
         for (member, masks) in [(members[1], &val), (members[2], &test)] {
             if masks.len() != train.len() {
                 let problem = format!("{} masks, but {} has {}", masks.len(), members[0], train.len());
@@ -81,19 +105,25 @@ impl Archive {
     }
 
     /// The nodes that each mask selects.
-    fn masks(&mut self, member: &str, num_nodes: usize) -> Result<Vec<Vec<u32>>> {
+    fn masks(&mut self, member: &str, of_many: MaskShape, num_nodes: usize) -> Result<Vec<Vec<u32>>> {
         self.with(member, |array| {
             let (shape, fortran) = (&array.header().shape, array.header().fortran);
-            let num_masks = if shape.len() == 2 { shape[0] } else { 1 };
+            let (axis, expected, meaning) = match of_many {
+                MaskShape::SplitsNodes => (0, [None, Some(num_nodes)], "[nodes] or [splits, nodes]"),
+                MaskShape::NodesSplits => (1, [Some(num_nodes), None], "[nodes] or [nodes, splits]"),
+            };
+            let num_masks = if shape.len() == 2 { shape[axis] } else { 1 };
             match shape.len() {
                 1 => array.expect_shape(&[Some(num_nodes)], "[nodes]")?,
-                _ => array.expect_shape(&[None, Some(num_nodes)], "[splits, nodes]")?,
+                _ => array.expect_shape(&expected, meaning)?,
             }
+            // Whether the masks of a node stand together, and not the nodes of a mask.
+            let by_node = shape.len() == 2 && fortran != (of_many == MaskShape::NodesSplits);
             let mut masks: Vec<Vec<u32>> = Vec::new();
             let mut place = 0usize;
             array.stream(|values: &[i64]| {
                 for &value in values {
-                    let (mask, node) = if fortran {
+                    let (mask, node) = if by_node {
                         (place % num_masks, place / num_masks)
                     } else {
                         (place / num_nodes, place % num_nodes)
@@ -125,7 +155,8 @@ impl Archive {
         }
     }
 
-    fn missing(&self, member: &str) -> Error {
+    /// An error that says what is there instead.
+    pub fn missing(&self, member: &str) -> Error {
         let names = self.zip.file_names_raw().take(20).map(|name| String::from_utf8_lossy(name));
         let names = names.map(|name| name.trim_end_matches(".npy").escape_debug().to_string());
         let names = names.collect::<Vec<_>>().join(", ");

@@ -9,7 +9,7 @@ use crate::linalg::{Mat, Pattern, SparseMat};
 
 /// Reads a dense [nodes, columns] array without ever holding a sparse one densely.
 pub(super) fn read<R: Read>(array: Reader<R>, num_nodes: usize) -> Result<Features> {
-    array.expect_shape(&[Some(num_nodes), None], "[nodes, columns], with one row per label")?;
+    array.expect_shape(&[Some(num_nodes), None], "[nodes, columns], with one row per node")?;
     let (dim, fortran) = (array.header().shape[1], array.header().fortran);
     if u32::try_from(dim).is_err() {
         return Err(Error::data(
@@ -34,7 +34,7 @@ pub(super) fn read<R: Read>(array: Reader<R>, num_nodes: usize) -> Result<Featur
 
 /// The entries so far: non-zeros only, until a quarter of all entries is known not to be zero. Only then
 /// is the dense matrix allocated, so that a header alone can never cause it.
-struct Growing {
+pub(in crate::io) struct Growing {
     rows: usize,
     cols: usize,
     /// Where the next entry goes, counted row after row.
@@ -46,12 +46,13 @@ struct Growing {
 }
 
 impl Growing {
-    fn new(rows: usize, cols: usize) -> Self {
+    pub fn new(rows: usize, cols: usize) -> Self {
         let (indptr, indices, values) = (vec![0], Vec::new(), Vec::new());
         Growing { rows, cols, place: 0, indptr, indices, values, dense: None }
     }
 
-    fn extend(&mut self, entries: &[f32]) {
+    /// Adds entries, not more than there is room for.
+    pub fn extend(&mut self, entries: &[f32]) {
         if let Some(dense) = &mut self.dense {
             dense.as_mut_slice()[self.place..][..entries.len()].copy_from_slice(entries);
             self.place += entries.len();
@@ -87,7 +88,8 @@ impl Growing {
         SparseMat::new(pattern.into(), take(&mut self.values))
     }
 
-    fn finish(mut self) -> Features {
+    /// What was added, which must be everything.
+    pub fn finish(mut self) -> Features {
         match self.dense.take() {
             Some(mat) => Features::from_dense(mat),
             None => Features::from_sparse(self.take_sparse()),

@@ -156,12 +156,10 @@ fn everything_survives_a_round_trip() {
 #[test]
 fn a_missing_member_is_named_with_those_that_are_there() {
     assert_eq!(
-        error("node_labels", None),
-        "toy.npz: member node_labels: it is missing; the file holds node_features, edges, train_masks, val_masks, \
-         test_masks\n  hint: add the array `node_labels`, or check that this is the right file"
+        error("edges", None),
+        "toy.npz: member edges: it is missing; the file holds node_features, node_labels, train_masks, val_masks, \
+         test_masks\n  hint: add the array `edges`, or check that this is the right file"
     );
-    assert!(error("node_features", None).starts_with("toy.npz: member node_features: it is missing"));
-    assert!(error("edges", None).starts_with("toy.npz: member edges: it is missing"));
     assert!(error("val_masks", None).starts_with("toy.npz: member val_masks: it is missing"));
 }
 
@@ -380,6 +378,8 @@ fn another_kind_of_file_is_refused() {
     assert!(is_here(&path));
     assert!(load(&folder.path().join("absent.npz")).unwrap_err().can_be_mended());
 }
+
+mod others;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]

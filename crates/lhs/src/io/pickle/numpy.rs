@@ -82,6 +82,24 @@ impl<'a> Pickle<'a> {
         object.entries.iter().map(list).collect()
     }
 
+    /// The pickle as a one-dimensional `numpy.ndarray` of texts.
+    pub fn texts(&self) -> Result<Vec<String>> {
+        let object = self.object(self.root, Global::Reconstruct)?;
+        let [_version, shape, _dtype, _fortran, items] = self.state(self.root, object)?;
+        let Value::List(items) = self.value(items) else { return Err(self.expected("a list", items)) };
+        if self.lengths(shape)? != [items.len()] {
+            return Err(self.problem("the list has not the length of the array"));
+        }
+        // A text that is referred to again and again could unfold into far more than the file has.
+        let mut left = 64 * self.values.len();
+        let text = |&item: &Id| {
+            let bytes = self.bytes(item)?;
+            left = left.checked_sub(bytes.len() / 16).ok_or_else(|| self.problem("a text is repeated"))?;
+            String::from_utf8(bytes.to_vec()).map_err(|_| self.problem("a text is not UTF-8"))
+        };
+        items.iter().map(text).collect()
+    }
+
     /// Shape and elements (row after row) of an array.
     fn array<T: Element>(&self, id: Id) -> Result<(Vec<usize>, Vec<T>)> {
         let object = self.object(id, Global::Reconstruct)?;

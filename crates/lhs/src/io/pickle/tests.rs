@@ -128,12 +128,17 @@ fn code_is_named_and_never_run() {
     assert!(error.starts_with(expected), "{error}");
     for (body, expected) in [
         (&b"(ios\nsystem\n"[..], "byte 3: opcode INST (0x69): this opcode does not occur"),
-        (b"\x93", "byte 2: opcode STACK_GLOBAL (0x93): this opcode does not occur"),
+        (
+            b"\x8c\x02os\x8c\x06system\x93)R",
+            "opcode STACK_GLOBAL (0x93): global \"os\" \"system\" is not one of the six",
+        ),
+        (b"K\x01K\x02\x93", "opcode STACK_GLOBAL (0x93): the name of a global is not a string"),
+        (b"\x92", "byte 2: opcode NEWOBJ_EX (0x92): this opcode does not occur"),
         (b"\xff", "byte 2: opcode unknown (0xff): this opcode does not occur"),
         (b"cnumpy\nndarray\n)R", "byte 18: opcode REDUCE (0x52): Ndarray is not to be called here"),
         (b"cnumpy\ndtype\n)\x81", "opcode NEWOBJ (0x81): Dtype is not to be called here"),
         (b"K\x01)R", "opcode REDUCE (0x52): a number cannot be called"),
-        (b"\x80\x04", "byte 2: opcode PROTO (0x80): protocol 4, but only protocol 2 is read"),
+        (b"\x80\x06", "byte 2: opcode PROTO (0x80): protocol 6, but only protocols 2 to 5 are read"),
     ] {
         let error = parse_error(body);
         assert!(error.contains(expected) && error.contains("\n  hint: "), "{error}");

@@ -47,7 +47,7 @@ const TARGET_WORDS: &[&str] =
 const WEIGHT: &[&str] = &["weight", "w", "value"];
 
 /// Pairs of node numbers in the order of the table, with their weights if it has any.
-pub(super) struct Edges {
+pub(in crate::io) struct Edges {
     pub pairs: Vec<(u32, u32)>,
     pub weights: Option<Vec<f32>>,
 }

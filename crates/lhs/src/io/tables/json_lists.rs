@@ -10,16 +10,17 @@ use serde::de::{MapAccess, Visitor};
 
 use super::features::Table;
 use super::ids::Ids;
-use super::rows::{open_bytes, unpacked};
+use super::rows::unpacked;
 use crate::error::{Error, Result};
 use crate::graph::preparation::Preparation;
+use crate::io::open::open;
 
 /// Column numbers beyond this are a mistake.
 const MOST_COLUMNS: f64 = (1u64 << 26) as f64;
 
 /// Whether the file is an object whose first value is a list.
 pub(super) fn is_here(path: &Path) -> Result<bool> {
-    let mut bytes = open_bytes(path)?;
+    let mut bytes = open(path)?;
     let start = bytes.fill_buf().map_err(|error| unpacked(path, error))?;
     let start = String::from_utf8_lossy(&start[..start.len().min(4096)]);
     let after = |text: &str, sign: char| text.trim_start().strip_prefix(sign).map(String::from);
@@ -30,7 +31,7 @@ pub(super) fn is_here(path: &Path) -> Result<bool> {
 
 pub(super) fn read(path: &Path, ids: &mut Ids) -> Result<Table> {
     let wrong = |problem: String, remedy: &str| Error::input(path, "", problem, remedy);
-    let mut parser = serde_json::Deserializer::from_reader(open_bytes(path)?);
+    let mut parser = serde_json::Deserializer::from_reader(open(path)?);
     let lists =
         parser.deserialize_map(Lists).and_then(|lists| parser.end().map(|()| lists)).map_err(|error| {
             let place = format!("line {}", error.line());

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::rows::{Row, RowSource, open_bytes, read_all, unpacked};
+use super::rows::{Row, RowSource, read_all, unpacked};
 use crate::error::{Error, Result};
+use crate::io::open::open;
 
 /// A table of JSON objects.
 pub(super) struct JsonRows {
@@ -96,7 +97,7 @@ impl JsonRows {
 
 impl Objects {
     fn of(path: &Path) -> Result<Self> {
-        let mut bytes = open_bytes(path)?;
+        let mut bytes = open(path)?;
         let start = bytes.fill_buf().map_err(|error| unpacked(path, error))?;
         if start.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'[') {
             return Ok(Objects::Lines(bytes));

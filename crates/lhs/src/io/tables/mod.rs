@@ -43,6 +43,7 @@ use crate::error::{Error, Result};
 use crate::graph::preparation::{Preparation, prepare_matrix};
 use crate::graph::{Dataset, DatasetParts, Details, Features, Graph, Labels};
 
+pub(in crate::io) use edges::Edges;
 pub use repeated::RepeatedEdges;
 pub use roles::ColumnNames;
 pub use untidy::Untidy;
@@ -69,9 +70,9 @@ pub struct TableFiles {
     pub splits: Option<PathBuf>,
 }
 
-/// Whether `source` is a folder with an edge table, or an edge table itself.
+/// Whether `source` is a folder with an edge table.
 pub fn is_here(source: &Path) -> bool {
-    if source.is_file() { is_table(source) } else { edge_table(source).is_some() }
+    edge_table(source).is_some()
 }
 
 /// Reads the tables of a folder, or a single table of edges.
@@ -290,12 +291,6 @@ fn edge_table(folder: &Path) -> Option<PathBuf> {
 /// The table of a folder that is called so, whatever it is kept in.
 fn table_in(folder: &Path, name: &str) -> Option<PathBuf> {
     ENDINGS.map(|ending| folder.join(format!("{name}.{ending}"))).into_iter().find(|path| path.is_file())
-}
-
-/// Whether a file is named like a table.
-fn is_table(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    ENDINGS.iter().any(|ending| name.ends_with(&format!(".{ending}")))
 }
 
 /// The name of the file, or of the folder when the file is just called `edges`.

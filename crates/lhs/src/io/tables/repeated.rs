@@ -23,7 +23,7 @@ pub enum RepeatedEdges {
 impl RepeatedEdges {
     /// Names every edge once; also says how many rows were joined to others. Edges without weights are left alone: that they
     /// are repeated says nothing.
-    pub(super) fn joined(self, edges: Edges, directed: bool) -> (Edges, usize) {
+    pub(in crate::io) fn joined(self, edges: Edges, directed: bool) -> (Edges, usize) {
         let Edges { pairs, weights: Some(weights) } = edges else { return (edges, 0) };
         let end = |place: usize| {
             let (a, b) = pairs[place];
@@ -56,7 +56,7 @@ impl RepeatedEdges {
     }
 
     /// What was done, for a remark.
-    pub(super) fn in_words(self) -> &'static str {
+    pub(in crate::io) fn in_words(self) -> &'static str {
         match self {
             RepeatedEdges::Sum => "weights were added",
             RepeatedEdges::Mean => "the mean of their weights counts",

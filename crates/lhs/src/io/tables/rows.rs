@@ -1,15 +1,14 @@
 //! The rows of a table, whatever it is kept in: text, JSON lines, Parquet; each cell as text.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, Read};
 use std::ops::Range;
 use std::path::Path;
-
-use flate2::bufread::MultiGzDecoder;
 
 use super::json_rows::JsonRows;
 use super::text_rows::TextRows;
 use crate::error::{Error, Result};
+use crate::io::open::open;
+use crate::io::recognise::{Kind, recognise};
 
 /// A table that is read row by row; no memory is taken per row.
 pub(super) struct Rows<'a> {
@@ -54,31 +53,19 @@ impl Row {
     }
 }
 
-/// The bytes of a file, unpacked if it is packed by gzip.
-pub(super) fn open_bytes(path: &Path) -> Result<Box<dyn BufRead>> {
-    let file = File::open(path).map_err(Error::io("read", path))?;
-    if path.is_dir() {
-        return Err(Error::input(path, "", "this is a folder, not a table", "name the file"));
-    }
-    let mut reader = BufReader::with_capacity(1 << 20, file);
-    let start = reader.fill_buf().map_err(Error::io("read", path))?;
-    if start.starts_with(&[0x1f, 0x8b]) {
-        return Ok(Box::new(BufReader::with_capacity(1 << 20, MultiGzDecoder::new(reader))));
-    }
-    Ok(Box::new(reader))
-}
-
 impl<'a> Rows<'a> {
     pub fn open(path: &'a Path) -> Result<Self> {
-        let mut bytes = open_bytes(path)?;
+        if path.is_dir() {
+            return Err(Error::input(path, "", "this is a folder, not a table", "name the file"));
+        }
+        match recognise(path)? {
+            Kind::Parquet => return Self::open_parquet(path),
+            Kind::Text | Kind::Json | Kind::Gzip => {}
+            Kind::Empty => return Err(empty(path)),
+            other => return Err(other.refuse(path).unwrap_or_else(|| no_table(path))),
+        }
+        let mut bytes = open(path)?;
         let start = bytes.fill_buf().map_err(|error| unpacked(path, error))?;
-        if start.starts_with(b"PAR1") {
-            drop(bytes);
-            return Self::open_parquet(path);
-        }
-        if start.iter().take(1024).any(|&byte| byte == 0) {
-            return Err(binary(path));
-        }
         let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
         if matches!(first, Some(b'{' | b'[')) {
             let source = JsonRows::open(path)?;
@@ -124,7 +111,7 @@ impl<'a> Rows<'a> {
         if self.advance()? {
             return Ok(());
         }
-        Err(Error::input(self.path, "", "the table is empty", "check that the right file was given"))
+        Err(empty(self.path))
     }
 
     /// Makes the next [`Rows::advance`] stay at this row.
@@ -188,8 +175,17 @@ impl<'a> Rows<'a> {
     }
 }
 
-fn binary(path: &Path) -> Error {
-    Error::input(path, "", "this is not text", "give a table as text (CSV, TSV), JSON lines or Parquet")
+fn empty(path: &Path) -> Error {
+    Error::input(path, "", "the table is empty", "check that the right file was given")
+}
+
+fn no_table(path: &Path) -> Error {
+    Error::input(
+        path,
+        "",
+        "this is a whole graph, not a table",
+        "give it as the dataset, without other tables",
+    )
 }
 
 /// What went wrong while reading, which may be the packing.
@@ -207,7 +203,7 @@ pub(super) fn unpacked(path: &Path, error: std::io::Error) -> Error {
 pub(super) fn read_all(path: &Path) -> Result<Vec<u8>> {
     const MOST: u64 = 8 << 30;
     let mut bytes = Vec::new();
-    open_bytes(path)?.take(MOST).read_to_end(&mut bytes).map_err(|error| unpacked(path, error))?;
+    open(path)?.take(MOST).read_to_end(&mut bytes).map_err(|error| unpacked(path, error))?;
     if bytes.len() as u64 == MOST {
         return Err(Error::input(path, "", "there are more than 8 GiB in this file", "divide it"));
     }
