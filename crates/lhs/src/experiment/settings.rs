@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use crate::error::{Error, Result, nearest};
+use crate::metrics::Metric;
 use crate::models::{self, ModelKind};
+use crate::training::ClassWeights;
 
 /// Settings that are laid over others, and where they come from.
 #[derive(Clone, Debug)]
@@ -82,10 +84,23 @@ impl Layer {
         Layer { origin: Origin::File(file.to_path_buf()), ..self }
     }
 
+    /// Whether a model has all these settings.
+    pub fn fits(&self, kind: &ModelKind) -> bool {
+        let defaults = (kind.defaults)();
+        self.keys().iter().all(|key| get(&defaults, key).is_some())
+    }
+
     /// The dotted names of the settings in this layer.
     pub fn keys(&self) -> Vec<String> {
         leaves(&self.table).into_iter().map(|(key, _)| key).collect()
     }
+}
+
+/// The setting with which early stopping looks at a metric.
+pub fn watched_by(metric: Metric) -> Layer {
+    let mut table = Table::new();
+    insert(&mut table, "training.monitor", metric.name().into());
+    Layer::from_table(table)
 }
 
 /// The defaults of a model. Those that are `f32` inside read 0.01, not 0.009999999776482582.
@@ -111,7 +126,7 @@ pub fn layered(kind: &ModelKind, layers: &[Layer]) -> Result<Table> {
 pub fn layered_over(defaults: &Table, layers: &[Layer]) -> Result<Table> {
     let mut settings = defaults.clone();
     for layer in layers {
-        for (key, value) in leaves(&layer.table) {
+        for (key, value) in given(&layer.table, Some(defaults)) {
             let value = checked(defaults, &key, value).map_err(|error| layer.origin.name(error))?;
             insert(&mut settings, &key, value);
         }
@@ -138,6 +153,22 @@ pub fn leaves(table: &Table) -> Vec<(String, &Value)> {
         match value {
             Value::Table(inner) => {
                 out.extend(leaves(inner).into_iter().map(|(rest, value)| (format!("{key}.{rest}"), value)));
+            }
+            value => out.push((key.clone(), value)),
+        }
+    }
+    out
+}
+
+/// The same, but for tables that stand where the defaults have a value: these are values, too.
+fn given<'a>(table: &'a Table, defaults: Option<&Table>) -> Vec<(String, &'a Value)> {
+    let mut out = Vec::new();
+    for (key, value) in table {
+        let default = defaults.and_then(|defaults| defaults.get(key));
+        match value {
+            Value::Table(inner) if default.is_none_or(Value::is_table) => {
+                let rest = given(inner, default.and_then(Value::as_table));
+                out.extend(rest.into_iter().map(|(rest, value)| (format!("{key}.{rest}"), value)));
             }
             value => out.push((key.clone(), value)),
         }
@@ -183,6 +214,10 @@ fn checked(defaults: &Table, key: &str, value: &Value) -> Result<Value> {
         (Some(default), value) if default.same_type(value) => Ok(value.clone()),
         // Such a setting is chosen from the data unless a value is given.
         (Some(Value::String(default)), value) if default == "auto" => Ok(value.clone()),
+        // In one form, whichever it came in.
+        (Some(Value::String(_)), value @ (Value::Array(_) | Value::Table(_))) if is_class_weights(key) => {
+            ClassWeights::try_from(value.clone()).map(Value::from)
+        }
         (Some(default), value) => Err(Error::setting(
             key,
             format!("{value} is {}", type_name(value)),
@@ -199,6 +234,10 @@ fn checked(defaults: &Table, key: &str, value: &Value) -> Result<Value> {
             Err(Error::setting(key, "there is no such setting", remedy))
         }
     }
+}
+
+fn is_class_weights(key: &str) -> bool {
+    key == "class_weights" || key.ends_with(".class_weights")
 }
 
 /// What a value is, for a sentence.
