@@ -51,10 +51,10 @@ struct Document<'a> {
     poisoning: bool,
     clean_test_accuracy_mean: Option<f64>,
     clean_test_accuracy_std: Option<f64>,
+    rates: Vec<AtRate<'a>>,
     /// What the run is judged by.
     metric: Metric,
     clean_test_metric_mean: Option<f64>,
-    rates: Vec<AtRate<'a>>,
 }
 
 /// All models under one attack.

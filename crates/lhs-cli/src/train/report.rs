@@ -32,6 +32,10 @@ struct Document<'a> {
     test_accuracy_mean: Option<f64>,
     test_accuracy_std: Option<f64>,
     val_accuracy_mean: f64,
+    /// From start to end, as the clock on the wall shows it.
+    seconds: f64,
+    peak_memory_bytes: Option<u64>,
+    per_split: Vec<SplitRow<'a>>,
     #[serde(flatten)]
     means: Means,
     /// What the model is judged by.
@@ -41,10 +45,6 @@ struct Document<'a> {
     test_metric_std: Option<f64>,
     positive_class: Option<&'a str>,
     classes: Vec<ClassScores>,
-    /// From start to end, as the clock on the wall shows it.
-    seconds: f64,
-    peak_memory_bytes: Option<u64>,
-    per_split: Vec<SplitRow<'a>>,
     seed: u64,
     run: Option<&'a Path>,
     settings: &'a Table,
@@ -121,7 +121,7 @@ fn say_table(trained: &Trained<'_>, rows: &[SplitRow<'_>], metric: Metric, globa
     let what = if judged { format!("{metric} and accuracy") } else { metric.to_string() };
     global.say(format_args!("{model} on {dataset}, seed {}; {what} in percent", global.seed));
     if judged {
-        global.say(format_args!("      {metric:>17} | accuracy"));
+        global.say(format_args!("     {metric:>17} | accuracy"));
     }
     let heads = if judged { "     val     test |" } else { "" };
     global.say(format_args!("split{heads}    train      val     test  epochs  seconds"));

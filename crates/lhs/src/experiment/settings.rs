@@ -12,6 +12,9 @@ use crate::metrics::Metric;
 use crate::models::{self, ModelKind};
 use crate::training::ClassWeights;
 
+/// The last part of the name of a setting that may be a table, a list or a text.
+const CLASS_WEIGHTS: &str = "class_weights";
+
 /// Settings that are laid over others, and where they come from.
 #[derive(Clone, Debug)]
 pub struct Layer {
@@ -126,7 +129,7 @@ pub fn layered(kind: &ModelKind, layers: &[Layer]) -> Result<Table> {
 pub fn layered_over(defaults: &Table, layers: &[Layer]) -> Result<Table> {
     let mut settings = defaults.clone();
     for layer in layers {
-        for (key, value) in given(&layer.table, Some(defaults)) {
+        for (key, value) in given(&layer.table) {
             let value = checked(defaults, &key, value).map_err(|error| layer.origin.name(error))?;
             insert(&mut settings, &key, value);
         }
@@ -160,15 +163,14 @@ pub fn leaves(table: &Table) -> Vec<(String, &Value)> {
     out
 }
 
-/// The same, but for tables that stand where the defaults have a value: these are values, too.
-fn given<'a>(table: &'a Table, defaults: Option<&Table>) -> Vec<(String, &'a Value)> {
+/// The same, but a table of class weights is one value: names of classes are not names of settings.
+fn given(table: &Table) -> Vec<(String, &Value)> {
     let mut out = Vec::new();
     for (key, value) in table {
-        let default = defaults.and_then(|defaults| defaults.get(key));
         match value {
-            Value::Table(inner) if default.is_none_or(Value::is_table) => {
-                let rest = given(inner, default.and_then(Value::as_table));
-                out.extend(rest.into_iter().map(|(rest, value)| (format!("{key}.{rest}"), value)));
+            Value::Table(inner) if key != CLASS_WEIGHTS => {
+                let rest = given(inner).into_iter();
+                out.extend(rest.map(|(rest, value)| (format!("{key}.{rest}"), value)));
             }
             value => out.push((key.clone(), value)),
         }
@@ -237,7 +239,7 @@ fn checked(defaults: &Table, key: &str, value: &Value) -> Result<Value> {
 }
 
 fn is_class_weights(key: &str) -> bool {
-    key == "class_weights" || key.ends_with(".class_weights")
+    key.rsplit('.').next() == Some(CLASS_WEIGHTS)
 }
 
 /// What a value is, for a sentence.

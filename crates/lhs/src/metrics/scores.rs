@@ -138,13 +138,13 @@ mod tests {
         // Both validation nodes have the same probability: a tie.
         assert_eq!((scores.val_metric, scores.val()), (Some(50.0), 50.0));
         assert_eq!((scores.test_accuracy, scores.test_roc_auc), (Some(100.0), Some(100.0)));
-        assert_eq!(scores.majority_accuracy, Some(200.0 / 3.0));
+        assert_eq!(scores.majority_accuracy, Some(100.0 * (2.0 / 3.0)));
         let only = Scores::at_validation(&predictions, &split, Metric::Accuracy);
         assert_eq!((only.test_accuracy, only.val_metric, only.majority_accuracy), (None, Some(50.0), None));
         // Everybody from 0.25 on is taken for positive: of the test nodes 4 and 7.
         let eager = predictions.decided_at(Some(0.25));
         let scores = Scores::of_predictions(&eager, &split, Metric::RocAuc);
-        assert_eq!((scores.test_accuracy, scores.test_roc_auc), (Some(200.0 / 3.0), Some(100.0)));
+        assert_eq!((scores.test_accuracy, scores.test_roc_auc), (Some(100.0 * (2.0 / 3.0)), Some(100.0)));
         assert_eq!(scores.test_balanced_accuracy, Some(75.0));
     }
 }
