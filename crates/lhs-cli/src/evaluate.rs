@@ -4,17 +4,18 @@ mod attacked;
 
 use std::path::PathBuf;
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::figures::{self, Means, mean_of, shown, std_of, with_spread};
+use super::judging::PositiveClass;
 use super::output::Global;
 use super::reading::with_flags;
 use super::selection::load_for;
 use lhs::error::{Error, Result};
 use lhs::experiment::{Run, fingerprint, parallel};
 use lhs::graph::Dataset;
-use lhs::metrics::Predictions;
-use lhs::metrics::statistics::{mean, std};
+use lhs::metrics::classes::per_class;
+use lhs::metrics::{ClassScores, Metric, Predictions, Scores, class_named};
 use lhs::models::Registry;
 
 /// Score the models of a run again
@@ -39,25 +40,51 @@ pub struct EvaluateArgs {
     attack: Option<String>,
     #[command(flatten)]
     attacked: attacked::AttackedArgs,
+    #[command(flatten)]
+    positive: PositiveClass,
 }
 
 /// The scores of one split, in percent.
-#[derive(Serialize)]
 struct SplitScores {
     split: usize,
+    /// None where nobody has a label.
     train_accuracy: Option<f64>,
     val_accuracy: Option<f64>,
-    test_accuracy: Option<f64>,
-    test_macro_f1: Option<f64>,
-    /// Accuracy at the test nodes of each class.
-    test_accuracy_per_class: Map<String, Value>,
+    scores: Scores,
+    classes: Vec<ClassScores>,
+    positive_class: Option<String>,
+}
+
+impl SplitScores {
+    /// For scripts.
+    fn document(&self) -> Value {
+        let mut document = json!(self.scores);
+        document["split"] = json!(self.split);
+        document["train_accuracy"] = json!(self.train_accuracy);
+        document["val_accuracy"] = json!(self.val_accuracy);
+        document["test_accuracy"] = json!(self.scores.test_accuracy);
+        document["test_macro_f1"] = json!(self.scores.test_macro_f1);
+        document["majority_accuracy"] = json!(self.scores.majority_accuracy);
+        document["test_balanced_accuracy"] = json!(self.scores.test_balanced_accuracy);
+        document["test_accuracy_per_class"] = recalls(&self.classes);
+        document["classes"] = json!(self.classes);
+        document
+    }
+}
+
+/// Accuracy at the test nodes of each class.
+fn recalls(classes: &[ClassScores]) -> Value {
+    let of = |class: &ClassScores| (class.class.clone(), json!(class.recall));
+    Value::Object(classes.iter().map(of).collect::<Map<_, _>>())
 }
 
 /// Runs the command.
 pub fn run(args: &EvaluateArgs, global: &Global) -> Result<()> {
     let run = Run::open(&args.run)?;
+    let named = args.positive.positive_class.as_deref();
+    named.map(|name| class_named(name, &run.data().classes)).transpose()?;
     if let Some(attack) = &args.attack {
-        return attacked::run(attack, &args.attacked, &run, global);
+        return attacked::run(attack, &args.attacked, named, &run, global);
     }
     let dataset = match &args.data {
         Some(named) => load_for(&run, named, global)?,
@@ -67,8 +94,9 @@ pub fn run(args: &EvaluateArgs, global: &Global) -> Result<()> {
         }
     };
     let splits = finished_splits(&run, global)?;
-    let scores =
-        parallel::map(splits.len(), global.num_threads()?, |place| score(&run, &dataset, splits[place]))?;
+    let scores = parallel::map(splits.len(), global.num_threads()?, |place| {
+        score(&run, &dataset, splits[place], named)
+    })?;
     report(&run, &dataset, &scores, global);
     Ok(())
 }
@@ -108,73 +136,83 @@ pub(super) fn own_data(run: &Run, remedy: &str, global: &Global) -> Result<Datas
     ))
 }
 
-fn score(run: &Run, dataset: &Dataset, number: usize) -> Result<SplitScores> {
+fn score(run: &Run, dataset: &Dataset, number: usize, named: Option<&str>) -> Result<SplitScores> {
     let (probabilities, split) = run.trained(&Registry::default(), number)?.predict_again(dataset)?;
     let predictions = Predictions::new(dataset, &run.data().classes, probabilities)?;
+    let predictions = run.judged(predictions, number, &split, named)?;
     let confusion = |part: &[u32]| predictions.confusion(part.iter().copied());
     let percent = |share: Option<f64>| share.map(|share| 100.0 * share);
-    let test = confusion(&split.test);
-    let per_class = predictions.classes().iter().cloned().zip(test.accuracy_per_class());
+    let positive = predictions.positive().map(|class| predictions.classes()[class as usize].clone());
     Ok(SplitScores {
         split: number,
         train_accuracy: percent(confusion(&split.train).accuracy()),
         val_accuracy: percent(confusion(&split.val).accuracy()),
-        test_accuracy: percent(test.accuracy()),
-        test_macro_f1: percent(test.macro_f1()),
-        test_accuracy_per_class: per_class.map(|(class, share)| (class, json!(percent(share)))).collect(),
+        scores: Scores::of_predictions(&predictions, &split, metric(run)),
+        classes: per_class(&confusion(&split.test), predictions.classes()),
+        positive_class: positive,
     })
 }
 
-fn report(run: &Run, dataset: &Dataset, scores: &[SplitScores], global: &Global) {
-    let column = |of: fn(&SplitScores) -> Option<f64>| scores.iter().filter_map(of).collect::<Vec<f64>>();
-    let (train, val) = (column(|s| s.train_accuracy), column(|s| s.val_accuracy));
-    let (test, f1) = (column(|s| s.test_accuracy), column(|s| s.test_macro_f1));
-    let classes = class_means(scores);
-    // Data without labels has no scores: null, not zero.
-    let over = |of: fn(&[f64]) -> f64, values: &[f64]| (!values.is_empty()).then(|| of(values));
+/// What the run is judged by.
+fn metric(run: &Run) -> Metric {
+    run.manifest().suite.judging().shown(run.data().classes.len())
+}
+
+fn report(run: &Run, dataset: &Dataset, splits: &[SplitScores], global: &Global) {
+    let metric = metric(run);
+    let means = Means::of(splits.iter().map(|split| &split.scores));
+    let mean = |of: &dyn Fn(&SplitScores) -> Option<f64>| mean_of(splits.iter().map(of));
+    let std = |of: &dyn Fn(&SplitScores) -> Option<f64>| std_of(splits.iter().map(of));
+    let all: Vec<&[ClassScores]> = splits.iter().map(|split| split.classes.as_slice()).collect();
+    let classes = figures::class_means(&all);
+    let accuracy = mean(&|s| s.scores.test_accuracy);
 
     global.say(format_args!("{} on {}; accuracy in percent", run.model_name(), dataset.name()));
-    global.say("split    train      val     test  macro-F1");
-    let show = |value: Option<f64>| value.map_or_else(|| "-".to_string(), |value| format!("{value:.2}"));
-    for s in scores {
-        let (train, val) = (show(s.train_accuracy), show(s.val_accuracy));
-        let (test, f1) = (show(s.test_accuracy), show(s.test_macro_f1));
-        global.say(format_args!("{:>5} {train:>8} {val:>8} {test:>8} {f1:>9}", s.split));
+    let judged = if metric == Metric::Accuracy { String::new() } else { format!("  {metric}") };
+    let own = |s: &Scores| match metric {
+        Metric::Accuracy => String::new(),
+        metric => format!("  {:>1$}", shown(s.test(metric)), metric.to_string().len()),
+    };
+    global.say(format_args!("split    train      val     test  macro-F1{judged}"));
+    for s in splits {
+        let (train, val) = (shown(s.train_accuracy), shown(s.val_accuracy));
+        let (test, f1) = (shown(s.scores.test_accuracy), shown(s.scores.test_macro_f1));
+        global.say(format_args!("{:>5} {train:>8} {val:>8} {test:>8} {f1:>9}{}", s.split, own(&s.scores)));
     }
-    if scores.len() > 1 {
-        let [train, val, test_mean, f1] = [&train, &val, &test, &f1].map(|values| show(over(mean, values)));
+    if splits.len() > 1 {
+        let spread = with_spread(mean(&|s| s.scores.test(metric)), std(&|s| s.scores.test(metric)));
         global.say(format_args!(
-            " mean {train:>8} {val:>8} {test_mean:>8} {f1:>9}   test ± {}",
-            show(over(std, &test))
+            " mean {:>8} {:>8} {:>8} {:>9}   test {metric} {spread}",
+            shown(mean(&|s| s.train_accuracy)),
+            shown(mean(&|s| s.val_accuracy)),
+            shown(accuracy),
+            shown(means.test_macro_f1_mean),
         ));
     }
-    global.say("accuracy per class, at the test nodes:");
-    for (class, accuracy) in &classes {
-        global.say(format_args!("  {class:<20} {}", show(accuracy.as_f64())));
-    }
-    global.document(&json!({
+    figures::say_majority(accuracy, &means, global);
+    figures::say_means(&means, global);
+    figures::say_classes(&classes, global);
+    figures::warn(accuracy, metric, &means, &classes, global);
+    let mut document = json!({
         "run": run.path(),
         "dataset": dataset.name(),
         "model": run.model_name(),
-        "splits": scores.len(),
-        "train_accuracy_mean": over(mean, &train),
-        "val_accuracy_mean": over(mean, &val),
-        "test_accuracy_mean": over(mean, &test),
-        "test_accuracy_std": over(std, &test),
-        "test_macro_f1_mean": over(mean, &f1),
-        "test_macro_f1_std": over(std, &f1),
-        "test_accuracy_per_class": classes,
-        "per_split": scores,
-    }));
-}
-
-/// Mean accuracy of each class over the splits in which it has test nodes.
-fn class_means(scores: &[SplitScores]) -> Map<String, Value> {
-    let names = scores.first().map(|scores| scores.test_accuracy_per_class.keys()).into_iter().flatten();
-    let mean_of = |class: &String| {
-        let values: Vec<f64> =
-            scores.iter().filter_map(|scores| scores.test_accuracy_per_class.get(class)?.as_f64()).collect();
-        if values.is_empty() { Value::Null } else { json!(mean(&values)) }
-    };
-    names.map(|class| (class.clone(), mean_of(class))).collect()
+        "splits": splits.len(),
+        "train_accuracy_mean": mean(&|s| s.train_accuracy),
+        "val_accuracy_mean": mean(&|s| s.val_accuracy),
+        "test_accuracy_mean": accuracy,
+        "test_accuracy_std": std(&|s| s.scores.test_accuracy),
+        "test_macro_f1_std": std(&|s| s.scores.test_macro_f1),
+        "metric": metric,
+        "test_metric_mean": mean(&|s| s.scores.test(metric)),
+        "test_metric_std": std(&|s| s.scores.test(metric)),
+        "positive_class": splits.first().and_then(|split| split.positive_class.as_ref()),
+        "test_accuracy_per_class": recalls(&classes),
+        "classes": classes,
+        "per_split": splits.iter().map(SplitScores::document).collect::<Vec<_>>(),
+    });
+    if let (Some(document), Value::Object(means)) = (document.as_object_mut(), json!(means)) {
+        document.extend(means);
+    }
+    global.document(&document);
 }

@@ -1,24 +1,32 @@
 //! `lhs predict`: a trained model on other data.
 
 use std::collections::HashSet;
-use std::io::{BufWriter, stdout};
+use std::fs::File;
+use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use super::figures::shown;
+use super::judging::PositiveClass;
 use super::output::Global;
 use super::selection::load_for;
 use lhs::error::{Error, Result};
 use lhs::experiment::{CellRecord, Run};
 use lhs::graph::Split;
 use lhs::io::atomic;
-use lhs::metrics::{Confusion, Predictions};
+use lhs::metrics::ranked::{self, RankedNode, ranked};
+use lhs::metrics::{Answers, Confusion, Predictions, Scores, class_named};
 use lhs::models::Registry;
 
 /// Predict classes with a trained model
 ///
 /// Nodes that the model was trained on are found again by their ids, in whatever order the rows stand.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lhs predict runs/accounts-lhs --data accounts/ --out predictions.csv
+  lhs predict runs/accounts-lhs --data accounts/ --only unlabelled --sort-by fraud --top 100")]
 pub struct PredictArgs {
     /// The run folder that `lhs train` made
     run: PathBuf,
@@ -34,6 +42,39 @@ pub struct PredictArgs {
     /// Replace the file if it is there
     #[arg(long)]
     force: bool,
+    /// Which nodes are listed
+    #[arg(long, value_enum, default_value_t = Only::All, value_name = "NODES")]
+    only: Only,
+    /// List the nodes by the probability of this class, the likeliest first
+    #[arg(long, value_name = "CLASS")]
+    sort_by: Option<String>,
+    /// List so many of them
+    #[arg(long, value_name = "N", requires = "sort_by")]
+    top: Option<usize>,
+    #[command(flatten)]
+    positive: PositiveClass,
+}
+
+/// Which nodes are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Only {
+    /// Those whose class is not known
+    Unlabelled,
+    /// The test nodes of the split
+    Test,
+    /// All of them
+    All,
+}
+
+impl Only {
+    fn nodes(self, predictions: &Predictions<'_>, split: &Split) -> Vec<u32> {
+        let all = 0..predictions.dataset().num_nodes() as u32;
+        match self {
+            Only::All => all.collect(),
+            Only::Test => split.test.clone(),
+            Only::Unlabelled => all.filter(|&node| predictions.label(node).is_none()).collect(),
+        }
+    }
 }
 
 /// Where the table goes.
@@ -68,23 +109,39 @@ impl<'a> Target<'a> {
 pub fn run(args: &PredictArgs, global: &Global) -> Result<()> {
     let target = Target::of(args, global)?;
     let run = Run::open(&args.run)?;
+    // A class that there is not is said before anything is read.
+    let sorted_by = args.sort_by.as_deref().map(|name| class_named(name, &run.data().classes)).transpose()?;
+    let positive = args.positive.positive_class.as_deref();
+    positive.map(|name| class_named(name, &run.data().classes)).transpose()?;
     let number = args.split.map_or_else(|| best_split(&run, global), Ok)?;
     let trained = run.trained(&Registry::default(), number)?;
     let dataset = load_for(&run, &args.data, global)?;
     let (probabilities, split) = trained.predict(&dataset).map_err(|error| error.in_file(&args.data))?;
     let predictions = Predictions::new(&dataset, &run.data().classes, probabilities)?;
+    let predictions = run.judged(predictions, number, &split, positive)?;
     for class in predictions.unknown_classes() {
         global.note(format_args!(
             "warning: class {class} is not one that the model knows; its nodes count as wrong"
         ));
     }
-    write(&predictions, &split, &target, global)?;
+    let listed = args.only.nodes(&predictions, &split);
+    let list = sorted_by.map(|class| {
+        let mut list = ranked(&predictions, class, listed.iter().copied(), &split);
+        list.truncate(args.top.unwrap_or(usize::MAX));
+        Ranking { class: &run.data().classes[class as usize], list }
+    });
+    match &list {
+        Some(ranking) => write_ranked(ranking, args.out.is_some(), &target, global)?,
+        None => write(&predictions, &listed, &split, &target, global)?,
+    }
     let nodes = 0..dataset.num_nodes() as u32;
     let learned = predictions.confusion(split.train.iter().copied());
     let trained_on: HashSet<u32> = split.train.iter().copied().collect();
-    let others = predictions.confusion(nodes.clone().filter(|node| !trained_on.contains(node)));
+    let new = predictions.answers(nodes.clone().filter(|node| !trained_on.contains(node)));
+    let others = new.confusion();
     say(&learned, "that the model learned from", global);
     say(&others, "that it did not learn from", global);
+    say_more(&new, global);
     let all = predictions.confusion(nodes);
     let percent = |share: Option<f64>| share.map(|share| 100.0 * share);
     let sizes: Map<_, _> =
@@ -100,11 +157,25 @@ pub fn run(args: &PredictArgs, global: &Global) -> Result<()> {
         "training_accuracy": percent(learned.accuracy()),
         "other_accuracy": percent(others.accuracy()),
         "macro_f1": percent(all.macro_f1()),
+        "other_balanced_accuracy": percent(others.balanced_accuracy()),
+        "other_macro_f1": percent(others.macro_f1()),
+        "other_roc_auc": percent(new.roc_auc()),
+        "other_average_precision": percent(new.average_precision()),
+        "positive_class": predictions.positive().map(|class| &predictions.classes()[class as usize]),
         "predicted": sizes,
         "out": args.out,
     });
-    if let (Target::Document, Some(document)) = (&target, document.as_object_mut()) {
-        document.insert("predictions".into(), rows(&predictions, &split)?);
+    if let Some(document) = document.as_object_mut() {
+        match (&list, &target) {
+            (Some(ranking), _) => {
+                document.insert("sorted_by".into(), json!(ranking.class));
+                document.insert("ranked".into(), json!(ranking.list));
+            }
+            (None, Target::Document) => {
+                document.insert("predictions".into(), rows(&predictions, &listed, &split)?);
+            }
+            (None, _) => {}
+        }
     }
     global.document(&document);
     Ok(())
@@ -121,10 +192,77 @@ fn say(confusion: &Confusion, which: &str, global: &Global) {
     }
 }
 
+/// How two classes are told apart at the nodes that the model did not learn from.
+fn say_more(new: &Answers, global: &Global) {
+    if let (Some(_), Some(auc)) = (new.positive, new.roc_auc()) {
+        let percent = |share: Option<f64>| shown(share.map(|share| 100.0 * share));
+        global.note(format_args!(
+            "at these: ROC AUC {:.2}, average precision {}, balanced accuracy {}, macro F1 {}",
+            100.0 * auc,
+            percent(new.average_precision()),
+            percent(new.confusion().balanced_accuracy()),
+            percent(new.confusion().macro_f1()),
+        ));
+    }
+}
+
+/// The likeliest nodes of a class.
+struct Ranking<'a> {
+    class: &'a str,
+    list: Vec<RankedNode>,
+}
+
+/// The list: readable on stdout, as CSV where it was sent somewhere.
+fn write_ranked(ranking: &Ranking<'_>, sent: bool, target: &Target<'_>, global: &Global) -> Result<()> {
+    let Ranking { class, list } = ranking;
+    match target {
+        Target::Document => Ok(()),
+        Target::Stdout if global.json => Ok(()),
+        Target::Stdout if !sent => {
+            say_ranked(ranking, global);
+            Ok(())
+        }
+        Target::Stdout => ranked::write_csv(list, class, stdout().lock(), Path::new("stdout")),
+        Target::File(file) => {
+            atomic::write(file, |writer| ranked::write_csv(list, class, writer, file))?;
+            global.say(format_args!("written to {}", file.display()));
+            Ok(())
+        }
+        Target::Through(path) => ranked::write_csv(list, class, through(path)?, path),
+    }
+}
+
+fn say_ranked(ranking: &Ranking<'_>, global: &Global) {
+    let Ranking { class, list } = ranking;
+    let widest =
+        |of: &dyn Fn(&RankedNode) -> usize, least: usize| list.iter().map(of).max().unwrap_or(0).max(least);
+    let length = |text: &str| text.chars().count();
+    let node = widest(&|line| length(&line.node), 4);
+    let prediction = widest(&|line| length(&line.prediction), 10);
+    let label = widest(&|line| length(line.label.as_deref().unwrap_or("-")), 5);
+    let head = format!("p({class})");
+    let number = length(&head).max(7);
+    global.say(format_args!(
+        "{:>5}  {:<node$}  {head:>number$}  {:<prediction$}  {:<label$}  part",
+        "rank", "node", "prediction", "label"
+    ));
+    for line in list {
+        global.say(format_args!(
+            "{:>5}  {:<node$}  {:>number$.4}  {:<prediction$}  {:<label$}  {}",
+            line.rank,
+            line.node,
+            line.probability,
+            line.prediction,
+            line.label.as_deref().unwrap_or("-"),
+            line.part.unwrap_or("-")
+        ));
+    }
+}
+
 /// The table as objects, one per node.
-fn rows(predictions: &Predictions<'_>, split: &Split) -> Result<Value> {
+fn rows(predictions: &Predictions<'_>, nodes: &[u32], split: &Split) -> Result<Value> {
     let mut text = Vec::new();
-    predictions.write_csv(&mut text, Some(split), Path::new("memory"))?;
+    predictions.write_csv_of(nodes.iter().copied(), &mut text, Some(split), Path::new("memory"))?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let mut table = csv::Reader::from_reader(text.as_bytes());
     let wrong = |error: csv::Error| Error::data(error.to_string(), "");
@@ -145,31 +283,38 @@ fn rows(predictions: &Predictions<'_>, split: &Split) -> Result<Value> {
     Ok(Value::Array(rows))
 }
 
-fn write(predictions: &Predictions<'_>, split: &Split, target: &Target<'_>, global: &Global) -> Result<()> {
+fn write(
+    predictions: &Predictions<'_>,
+    nodes: &[u32],
+    split: &Split,
+    target: &Target<'_>,
+    global: &Global,
+) -> Result<()> {
+    let table = |out: &mut dyn Write, path: &Path| {
+        predictions.write_csv_of(nodes.iter().copied(), out, Some(split), path)
+    };
     match target {
         Target::Document => Ok(()),
-        Target::Stdout => {
-            predictions.write_csv(BufWriter::new(stdout().lock()), Some(split), Path::new("stdout"))
-        }
+        Target::Stdout => table(&mut BufWriter::new(stdout().lock()), Path::new("stdout")),
         Target::File(file) => {
-            atomic::write(file, |writer| predictions.write_csv(writer, Some(split), file))?;
+            atomic::write(file, |writer| table(writer, file))?;
             global.say(format_args!("written to {}", file.display()));
             Ok(())
         }
-        Target::Through(path) => {
-            let out = std::fs::OpenOptions::new().write(true).truncate(true).create(true).open(path);
-            let out = out.map_err(Error::io("write", *path))?;
-            predictions.write_csv(BufWriter::new(out), Some(split), path)
-        }
+        Target::Through(path) => table(&mut through(path)?, path),
     }
 }
 
-/// The finished split with the highest validation accuracy; of equals, the first.
+fn through(path: &Path) -> Result<BufWriter<File>> {
+    let out = std::fs::OpenOptions::new().write(true).truncate(true).create(true).open(path);
+    Ok(BufWriter::new(out.map_err(Error::io("write", path))?))
+}
+
+/// The finished split that is best at its validation nodes by what the run is judged by; of equals, the first.
 pub(super) fn best_split(run: &Run, global: &Global) -> Result<usize> {
     let results = run.results();
-    let accuracy =
-        |record: &CellRecord| record.result.as_ref().map_or(0.0, |measured| measured.scores.val_accuracy);
-    let best = results.iter().reduce(|best, r| if accuracy(r) > accuracy(best) { r } else { best });
+    let scores = |record: &CellRecord| record.result.as_ref().map_or(Scores::default(), |found| found.scores);
+    let best = results.iter().reduce(|best, r| if scores(r).val() > scores(best).val() { r } else { best });
     let best = best.ok_or_else(|| {
         Error::input(
             run.path(),
@@ -179,10 +324,12 @@ pub(super) fn best_split(run: &Run, global: &Global) -> Result<usize> {
         )
     })?;
     if results.len() > 1 {
-        let accuracy = accuracy(best);
+        let scores = scores(best);
         global.note(format_args!(
-            "note: split {}, the best at its validation nodes ({accuracy:.2} %)",
-            best.id.split
+            "note: split {}, the best at its validation nodes ({} {:.2} %)",
+            best.id.split,
+            scores.judged_by(),
+            scores.val()
         ));
     }
     Ok(best.id.split)

@@ -87,7 +87,7 @@ impl experiment::Observer for Progress<'_> {
     fn trial(&self, trial: &Trial) {
         if self.counts == Counts::Trials {
             self.bar.inc(1);
-            self.bar.set_message(format!("last {:.2} %", trial.val_accuracy()));
+            self.bar.set_message(format!("last {:.2} %", trial.value()));
         }
     }
 }

@@ -11,6 +11,7 @@ use super::predict::best_split;
 use lhs::error::{Error, Result};
 use lhs::experiment::Run;
 use lhs::io::atomic;
+use lhs::metrics::Metric;
 use lhs::models::Registry;
 use lhs::report::{Report, RunView, RunViewInput, SuiteResults};
 
@@ -37,6 +38,9 @@ pub struct ReportArgs {
     /// The split of a run that is looked at closely [default: the best at its validation nodes]
     #[arg(long, value_name = "K")]
     split: Option<usize>,
+    /// What tables show: accuracy, balanced_accuracy, macro_f1, roc_auc or average_precision [default: what the models were judged by]
+    #[arg(long, value_name = "METRIC")]
+    metric: Option<Metric>,
     /// Replace the page if it is there
     #[arg(long)]
     force: bool,
@@ -67,7 +71,7 @@ pub fn run(args: &ReportArgs, global: &Global) -> Result<()> {
                 report.runs.push(global.busy("looking", || view(&run, args.split, global))?)
             }
             (Ok(_), _) => return Err(no_tables(folder)),
-            (Err(_), _) => report.add(SuiteResults::read(folder)?)?,
+            (Err(_), _) => report.add(SuiteResults::read(folder)?.showing(args.metric))?,
         }
     }
     if args.format == Format::Html {

@@ -1,31 +1,44 @@
 //! `lhs train`: a model on some splits of a dataset, kept in a run folder.
 
+mod report;
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use serde::Serialize;
 use toml::Table;
 
+use super::judging::{JudgingArgs, ThresholdArg};
 use super::output::Global;
 use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{DataSelection, ModelSelection, Selected};
 use lhs::error::{Error, Result};
 use lhs::experiment::found_settings::slug;
 use lhs::experiment::{
-    CellRecord, Data, IfPresent, Manifest, OnError, Plan, Runner, Store, Suite, free_name, last_name, memory,
-    write_settings,
+    Data, IfPresent, Manifest, OnError, Plan, Runner, Store, Suite, free_name, last_name, write_settings,
 };
-use lhs::metrics::Scores;
-use lhs::metrics::statistics::{mean, std};
 use lhs::models::{self, ModelKind, Registry};
+use report::{Trained, report};
 
 /// Train a model and measure it
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lhs train cora
+  lhs train accounts/ --positive-class fraud --metric average_precision --class-weights auto
+  lhs train accounts/ --class-weights fraud=10,ok=1 --threshold 0.3
+
+With --json, one object: figures in percent (test_accuracy_mean, test_roc_auc_mean, test_average_precision_mean,
+test_balanced_accuracy_mean, test_macro_f1_mean, majority_accuracy_mean, …; null where they make no sense), the same
+split by split (per_split), and what led to them.")]
 pub struct TrainArgs {
     #[command(flatten)]
     data: DataSelection,
     #[command(flatten)]
     model: ModelSelection,
+    #[command(flatten)]
+    judging: JudgingArgs,
+    #[command(flatten)]
+    threshold: ThresholdArg,
     /// The run folder [default: runs/DATASET-MODEL, with a number if that is taken]
     #[arg(long, value_name = "RUN")]
     out: Option<PathBuf>,
@@ -44,10 +57,12 @@ pub struct TrainArgs {
 pub fn run(args: &TrainArgs, global: &Global) -> Result<()> {
     let started = Instant::now();
     let kind = args.model.kind()?;
-    args.model.own_layers(kind)?;
+    let own = args.model.own_layers(kind)?;
+    args.judging.applied(kind, Table::new(), &own)?;
     let Selected { dataset, source, spec, splits } = args.data.load(global)?;
     note_direction(args.data.source.directed, kind, global);
     let settings = args.model.settings(kind, &dataset, global)?;
+    let settings = args.judging.applied(kind, settings, &own)?;
     let name = dataset.name().to_string();
     let suite = Suite {
         title: format!("{} on {name}", kind.name),
@@ -59,6 +74,9 @@ pub fn run(args: &TrainArgs, global: &Global) -> Result<()> {
         seeds: vec![global.seed],
         found_settings: false,
         settings: [(kind.name.to_string(), settings.clone())].into(),
+        metric: args.judging.metric,
+        positive_class: args.judging.positive.positive_class.clone(),
+        threshold: args.threshold.threshold,
         ..Suite::default()
     };
     let data = Data::read_from(&source, &args.data.source.options(global), dataset)?;
@@ -76,7 +94,15 @@ pub fn run(args: &TrainArgs, global: &Global) -> Result<()> {
     let records = outcome.map_err(|error| how_to_go_on(error, || kept_in(store.as_ref())))?.records;
     let folder = store.as_ref().map(Store::folder);
     report(
-        &Trained { model: kind.name, dataset: &name, folder, settings: &settings, records, started },
+        &Trained {
+            model: kind.name,
+            dataset: &name,
+            folder,
+            settings: &settings,
+            metric_given: args.judging.metric.is_some(),
+            records,
+            started,
+        },
         global,
     );
     Ok(())
@@ -149,101 +175,4 @@ fn default_path(dataset: &str, model: &str, args: &TrainArgs) -> PathBuf {
     let (folder, stem) = (Path::new("runs"), format!("{}-{model}", slug(dataset)));
     let last = if args.resume || args.force { last_name(folder, &stem) } else { None };
     last.unwrap_or_else(|| free_name(folder, &stem))
-}
-
-struct Trained<'a> {
-    model: &'a str,
-    dataset: &'a str,
-    folder: Option<&'a Path>,
-    settings: &'a Table,
-    records: Vec<CellRecord>,
-    started: Instant,
-}
-
-/// The document for scripts; accuracies in percent, spreads are population standard deviations.
-#[derive(Serialize)]
-struct Document<'a> {
-    dataset: &'a str,
-    model: &'a str,
-    splits: usize,
-    test_accuracy_mean: Option<f64>,
-    test_accuracy_std: Option<f64>,
-    val_accuracy_mean: f64,
-    /// From start to end, as the clock on the wall shows it.
-    seconds: f64,
-    peak_memory_bytes: Option<u64>,
-    per_split: Vec<SplitRow<'a>>,
-    seed: u64,
-    run: Option<&'a Path>,
-    settings: &'a Table,
-}
-
-#[derive(Serialize)]
-struct SplitRow<'a> {
-    split: usize,
-    #[serde(flatten)]
-    scores: Scores,
-    epochs: usize,
-    /// Time for training, interrupted sittings included.
-    seconds: f64,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    remarks: &'a [String],
-}
-
-fn report(trained: &Trained<'_>, global: &Global) {
-    let rows: Vec<SplitRow<'_>> = trained.records.iter().filter_map(row).collect();
-    global.say(format_args!(
-        "{} on {}, seed {}; accuracy in percent",
-        trained.model, trained.dataset, global.seed
-    ));
-    global.say("split    train      val     test  epochs  seconds");
-    let shown = |accuracy: Option<f64>| accuracy.map_or_else(|| "-".into(), |a| format!("{a:.2}"));
-    for SplitRow { split, scores, epochs, seconds, .. } in &rows {
-        global.say(format_args!(
-            "{split:>5} {:>8.2} {:>8.2} {:>8} {epochs:>7} {seconds:>8.1}",
-            scores.train_accuracy,
-            scores.val_accuracy,
-            shown(scores.test_accuracy),
-        ));
-    }
-    let test: Vec<f64> = rows.iter().filter_map(|row| row.scores.test_accuracy).collect();
-    let column = |of: fn(&Scores) -> f64| mean(&rows.iter().map(|row| of(&row.scores)).collect::<Vec<_>>());
-    let (train, val) = (column(|scores| scores.train_accuracy), column(|scores| scores.val_accuracy));
-    let test_mean = (!test.is_empty()).then(|| mean(&test));
-    let test_std = (!test.is_empty()).then(|| std(&test));
-    if rows.len() > 1 {
-        let (test, spread) = (shown(test_mean), shown(test_std));
-        global.say(format_args!(" mean {train:>8.2} {val:>8.2} {test:>8} ± {spread}"));
-    }
-    if let Some(first) = rows.first() {
-        first.remarks.iter().for_each(|remark| global.say(format_args!("split {}: {remark}", first.split)));
-    }
-    if let Some(folder) = trained.folder {
-        global.say(format_args!("saved in {}", folder.display()));
-    }
-    global.document(&Document {
-        dataset: trained.dataset,
-        model: trained.model,
-        splits: rows.len(),
-        test_accuracy_mean: test_mean,
-        test_accuracy_std: test_std,
-        val_accuracy_mean: val,
-        seconds: trained.started.elapsed().as_secs_f64(),
-        peak_memory_bytes: memory::peak_bytes(),
-        per_split: rows,
-        seed: global.seed,
-        run: trained.folder,
-        settings: trained.settings,
-    });
-}
-
-fn row(record: &CellRecord) -> Option<SplitRow<'_>> {
-    let measured = record.result.as_ref()?;
-    Some(SplitRow {
-        split: record.id.split,
-        scores: measured.scores,
-        epochs: measured.epochs,
-        seconds: measured.train_seconds,
-        remarks: &measured.diagnostics,
-    })
 }

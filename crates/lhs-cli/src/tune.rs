@@ -1,4 +1,4 @@
-//! `lhs tune`: the search for settings, by validation accuracy.
+//! `lhs tune`: the search for settings, by what counts at the validation nodes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use toml::Table;
 
+use super::judging::JudgingArgs;
 use super::output::Global;
 use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{DEFAULT_MODEL, DataSelection, Selected, named_model};
@@ -16,10 +17,12 @@ use lhs::experiment::settings::{self, Layer};
 use lhs::experiment::tuner::sampler::Space;
 use lhs::experiment::tuner::{Found, Trial, header};
 use lhs::experiment::{Data, IfPresent, Store, Tuner, config_file, found_settings};
+use lhs::metrics::{Metric, class_named};
 use lhs::models::ModelKind;
 
-/// Search for good settings, on validation accuracy
+/// Search for good settings, by what counts at the validation nodes
 ///
+/// That is accuracy, or else what --metric says.
 /// The first trial has the defaults, the next ones what the authors of the model published, if anything;
 /// then random settings and small steps from the best ones take turns.
 /// After 1, 2, 4, … splits, a trial is given up when it is below the median of the trials that got as far
@@ -38,6 +41,8 @@ pub struct TuneArgs {
     /// Begin no training after so many seconds
     #[arg(long, value_name = "S")]
     budget_seconds: Option<u64>,
+    #[command(flatten)]
+    judging: JudgingArgs,
     /// Fix a setting, which is then not searched; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -53,14 +58,20 @@ pub struct TuneArgs {
 pub fn run(args: &TuneArgs, global: &Global) -> Result<()> {
     let started = Instant::now();
     let kind = named_model(&args.model)?;
-    let (base, space) = starting_point(kind, &args.set)?;
+    let (base, space) = starting_point(kind, args)?;
     let Selected { dataset, source, spec, splits } = args.data.load(global)?;
     note_direction(args.data.source.directed, kind, global);
     let name = dataset.name().to_string();
     let origin = dataset.own_origin();
     let progress = Progress::new(global, Counts::Trials, args.trials as usize, "trials");
+    let mut data = Data::read_from(&source, &args.data.source.options(global), dataset)?;
+    if let Some(name) = &args.judging.positive.positive_class {
+        let class = class_named(name, &data.record.classes).map_err(|error| error.in_file(source.path()))?;
+        data = data.looking_for(class);
+    }
     let tuner = Tuner {
-        data: Arc::new(Data::read_from(&source, &args.data.source.options(global), dataset)?),
+        data: Arc::new(data),
+        metric: args.judging.metric.unwrap_or(Metric::Accuracy),
         kind,
         base: &base,
         space,
@@ -109,10 +120,10 @@ fn with_flag(error: Error, folder: &Path) -> Error {
 }
 
 /// The settings of the first trial, and those that vary: all that the model names, but for fixed ones.
-fn starting_point(kind: &ModelKind, set: &[String]) -> Result<(Table, Space)> {
+fn starting_point(kind: &ModelKind, args: &TuneArgs) -> Result<(Table, Space)> {
     let layers: Vec<Layer> =
-        set.iter().map(|assignment| Layer::from_assignment(assignment)).collect::<Result<_>>()?;
-    let base = settings::layered(kind, &layers)?;
+        args.set.iter().map(|assignment| Layer::from_assignment(assignment)).collect::<Result<_>>()?;
+    let base = args.judging.applied(kind, settings::layered(kind, &layers)?, &layers)?;
     let fixed: Vec<String> = layers.iter().flat_map(Layer::keys).collect();
     let mut space = (kind.search)();
     space.retain(|(key, _)| !fixed.iter().any(|name| name == key));
@@ -140,6 +151,15 @@ fn command(args: &TuneArgs, model: &str, split: &str, seed: u64) -> String {
     }
     if args.data.source.directed {
         words += " --directed";
+    }
+    if let Some(metric) = args.judging.metric {
+        words += &format!(" --metric {}", metric.name());
+    }
+    if let Some(class) = &args.judging.positive.positive_class {
+        words += &format!(" --positive-class '{class}'");
+    }
+    if let Some(weights) = &args.judging.class_weights {
+        words += &format!(" --class-weights '{weights}'");
     }
     for assignment in &args.set {
         words += &format!(" --set '{assignment}'");
@@ -170,10 +190,11 @@ impl Report<'_> {
             found.cut_off.len()
         ));
         global.say(format_args!(
-            "best: trial {}, mean validation accuracy {:.2} % on {} of {} splits",
+            "best: trial {}, mean validation {} {:.2} % on {} of {} splits",
             best.trial,
-            best.val_accuracy(),
-            best.val_accuracies.len(),
+            tuner.metric,
+            best.value(),
+            best.values.len(),
             splits
         ));
         for (key, value) in settings::leaves(changed) {
@@ -193,8 +214,10 @@ impl Report<'_> {
             "given_up": given_up,
             "cut_off": found.cut_off.len(),
             "best_trial": best.trial,
-            "val_accuracy_mean": best.val_accuracy(),
-            "val_accuracy_splits": best.val_accuracies.len(),
+            "metric": tuner.metric,
+            "val_metric_mean": best.value(),
+            "val_accuracy_mean": (tuner.metric == Metric::Accuracy).then(|| best.value()),
+            "val_accuracy_splits": best.values.len(),
             "settings": changed,
             "out": out,
             "study": folder,

@@ -71,7 +71,7 @@
 //! | [`structure`] | the latent structure: views, self-expression, low-rank filter, latent graph, refiner |
 //! | [`models`] | [`models::Model`], one file per model |
 //! | [`attacks`] | [`attacks::Attack`]: a graph in, an attacked graph and a record out, one file per attack |
-//! | [`metrics`] | accuracy and F1, predictions as tables, heterophily and right-shift, significance |
+//! | [`metrics`] | decisions, rankings and probabilities against labels, predictions as tables, heterophily and right-shift, significance |
 //! | [`cluster`] | clustering and link prediction on the latent structure |
 //! | [`experiment`] | suites, cells, the runner, the store, the search for settings |
 //! | `report` | with the feature `report`: results as a page that opens offline, and as tables |
@@ -88,6 +88,7 @@ pub mod linalg;
 pub mod metrics;
 pub mod models;
 pub mod prelude;
+mod quality;
 #[cfg(feature = "report")]
 pub mod report;
 pub mod structure;

@@ -5,14 +5,16 @@ use std::path::Path;
 use serde::Serialize;
 use toml::Table;
 
+use super::super::figures::{Means, mean_of, shown, std_of};
 use super::super::output::{Global, counted};
 use super::super::progress::{Counts, Progress, how_to_go_on};
 use super::super::selection::attack_settings;
-use super::{finished_splits, own_data};
+use super::{finished_splits, metric, own_data};
 use lhs::attacks::{self, Record};
 use lhs::error::{Error, Result};
 use lhs::experiment::{AttackAxis, CellRecord, Data, Job, OnError, Plan, Run, Runner, Store, Suite};
-use lhs::metrics::statistics::{mean, std};
+use lhs::metrics::statistics::mean;
+use lhs::metrics::{Metric, Scores};
 use lhs::models::Registry;
 
 /// How strongly and how often is attacked.
@@ -47,17 +49,23 @@ struct Document<'a> {
     splits: usize,
     repeats: u16,
     poisoning: bool,
-    clean_test_accuracy_mean: f64,
-    clean_test_accuracy_std: f64,
+    clean_test_accuracy_mean: Option<f64>,
+    clean_test_accuracy_std: Option<f64>,
     rates: Vec<AtRate<'a>>,
+    /// What the run is judged by.
+    metric: Metric,
+    clean_test_metric_mean: Option<f64>,
 }
 
 /// All models under one attack.
 #[derive(Serialize)]
 struct AtRate<'a> {
     rate: f64,
-    test_accuracy_mean: f64,
-    test_accuracy_std: f64,
+    test_accuracy_mean: Option<f64>,
+    test_accuracy_std: Option<f64>,
+    #[serde(flatten)]
+    means: Means,
+    test_metric_mean: Option<f64>,
     /// Mean node heterophily at the test nodes before the attack; `None` if no test node has one.
     heterophily_before_mean: Option<f64>,
     heterophily_after_mean: Option<f64>,
@@ -72,12 +80,25 @@ struct AttackedCell<'a> {
     split: usize,
     repeat: u64,
     test_accuracy: f64,
+    test_roc_auc: Option<f64>,
+    test_average_precision: Option<f64>,
+    test_balanced_accuracy: Option<f64>,
+    test_macro_f1: Option<f64>,
+    majority_accuracy: Option<f64>,
+    #[serde(skip)]
+    scores: &'a Scores,
     #[serde(flatten)]
     record: &'a Record,
 }
 
 /// Attacks and scores.
-pub fn run(name: &str, args: &AttackedArgs, run: &Run, global: &Global) -> Result<()> {
+pub fn run(
+    name: &str,
+    args: &AttackedArgs,
+    positive: Option<&str>,
+    run: &Run,
+    global: &Global,
+) -> Result<()> {
     let mut settings = attack_settings(attacks::kind(name)?, &args.set)?;
     let default = settings.remove("rate").and_then(|rate| rate.as_float()).unwrap_or(1.0);
     let dataset =
@@ -90,7 +111,7 @@ pub fn run(name: &str, args: &AttackedArgs, run: &Run, global: &Global) -> Resul
         repeats: args.repeats.into(),
         settings: settings.clone(),
     };
-    let plan = plan(run, dataset, &splits, axis.clone(), global)?;
+    let plan = plan(run, dataset, &splits, (axis.clone(), positive), global)?;
     let (store, _) = Store::reopen(run.path())?;
     let registry = Registry::default();
     let load = |job: &Job| run.model(&registry, job.split.number);
@@ -108,6 +129,7 @@ pub fn run(name: &str, args: &AttackedArgs, run: &Run, global: &Global) -> Resul
         let kept = || "every finished attack is kept in the run; the same command goes on from there".into();
         how_to_go_on(error, kept).in_file(path)
     })?;
+    let metric = metric(run);
     let document = Document {
         run: run.path(),
         dataset: &run.data().name,
@@ -118,9 +140,15 @@ pub fn run(name: &str, args: &AttackedArgs, run: &Run, global: &Global) -> Resul
         splits: splits.len(),
         repeats: args.repeats,
         poisoning: args.poisoning,
-        clean_test_accuracy_mean: mean(&clean(&outcome.records)),
-        clean_test_accuracy_std: std(&clean(&outcome.records)),
-        rates: axis.rates.iter().map(|&rate| at_rate(rate, &outcome.records)).collect::<Result<_>>()?,
+        clean_test_accuracy_mean: mean_of(clean(&outcome.records).map(|s| s.test_accuracy)),
+        clean_test_accuracy_std: std_of(clean(&outcome.records).map(|s| s.test_accuracy)),
+        metric,
+        clean_test_metric_mean: mean_of(clean(&outcome.records).map(|s| s.test(metric))),
+        rates: axis
+            .rates
+            .iter()
+            .map(|&rate| at_rate(rate, metric, &outcome.records))
+            .collect::<Result<_>>()?,
     };
     say(&document, global);
     global.document(&document);
@@ -132,10 +160,12 @@ fn plan(
     run: &Run,
     dataset: lhs::graph::Dataset,
     splits: &[usize],
-    axis: AttackAxis,
+    (axis, positive): (AttackAxis, Option<&str>),
     global: &Global,
 ) -> Result<Plan> {
-    let suite = Suite { attacks: vec![axis], attack_seed: Some(global.seed), ..run.manifest().suite.clone() };
+    let trained = run.manifest().suite.clone();
+    let positive_class = positive.map(String::from).or(trained.positive_class.clone());
+    let suite = Suite { attacks: vec![axis], attack_seed: Some(global.seed), positive_class, ..trained };
     let mut plan = Plan::on(
         &suite,
         vec![Data::read_from(&run.data().source(), &run.data().load_options(), dataset)?],
@@ -146,13 +176,13 @@ fn plan(
     Ok(plan)
 }
 
-/// Clean accuracies, split by split.
-fn clean(records: &[CellRecord]) -> Vec<f64> {
+/// Scores on clean data, split by split.
+fn clean(records: &[CellRecord]) -> impl Iterator<Item = &Scores> {
     let clean = records.iter().filter(|record| record.id.attack.is_none());
-    clean.filter_map(|record| record.result.as_ref()?.scores.test_accuracy).collect()
+    clean.filter_map(|record| Some(&record.result.as_ref()?.scores))
 }
 
-fn at_rate(rate: f64, records: &[CellRecord]) -> Result<AtRate<'_>> {
+fn at_rate(rate: f64, metric: Metric, records: &[CellRecord]) -> Result<AtRate<'_>> {
     let cells =
         records.iter().filter_map(|record| attacked_cell(rate, record)).collect::<Result<Vec<_>>>()?;
     let column = |of: fn(&AttackedCell<'_>) -> f64| cells.iter().map(of).collect::<Vec<f64>>();
@@ -160,11 +190,13 @@ fn at_rate(rate: f64, records: &[CellRecord]) -> Result<AtRate<'_>> {
         let values: Vec<f64> = cells.iter().filter_map(|cell| of(cell.record)).collect();
         (!values.is_empty()).then(|| mean(&values))
     };
-    let accuracy = column(|cell| cell.test_accuracy);
+    let accuracies = || cells.iter().map(|cell| Some(cell.test_accuracy));
     Ok(AtRate {
         rate,
-        test_accuracy_mean: mean(&accuracy),
-        test_accuracy_std: std(&accuracy),
+        test_accuracy_mean: mean_of(accuracies()),
+        test_accuracy_std: std_of(accuracies()),
+        means: Means::of(cells.iter().map(|cell| cell.scores)),
+        test_metric_mean: mean_of(cells.iter().map(|cell| cell.scores.test(metric))),
         heterophily_before_mean: defined(|record| record.heterophily_before),
         heterophily_after_mean: defined(|record| record.heterophily_after),
         edges_added_mean: mean(&column(|cell| cell.record.edges_added as f64)),
@@ -182,7 +214,19 @@ fn attacked_cell(rate: f64, record: &CellRecord) -> Option<Result<AttackedCell<'
     Some(measured.scores.test_accuracy.ok_or_else(no_label).and_then(|test_accuracy| {
         let record =
             measured.attack.as_ref().ok_or_else(|| Error::data("no attack was recorded", "run it again"))?;
-        Ok(AttackedCell { split: record_split, repeat: attack.repeat, test_accuracy, record })
+        let scores = &measured.scores;
+        Ok(AttackedCell {
+            split: record_split,
+            repeat: attack.repeat,
+            test_accuracy,
+            test_roc_auc: scores.test_roc_auc,
+            test_average_precision: scores.test_average_precision,
+            test_balanced_accuracy: scores.test_balanced_accuracy,
+            test_macro_f1: scores.test_macro_f1,
+            majority_accuracy: scores.majority_accuracy,
+            scores,
+            record,
+        })
     }))
 }
 
@@ -198,18 +242,34 @@ fn say(document: &Document<'_>, global: &Global) {
         counted(document.splits, "split"),
         counted(document.repeats.into(), "repeat"),
     ));
-    global.say(" rate  accuracy    std   mean H  edges added  removed");
+    let own = |value: Option<f64>| match document.metric {
+        Metric::Accuracy => String::new(),
+        metric => format!("  {:>1$}", shown(value), metric.to_string().len()),
+    };
+    let judged = match document.metric {
+        Metric::Accuracy => String::new(),
+        metric => format!("  {metric}"),
+    };
+    global.say(format_args!(" rate  accuracy    std   mean H  edges added  removed{judged}"));
     global.say(format_args!(
-        "clean  {:>8.2} {:>6.2} {:>8}",
-        document.clean_test_accuracy_mean,
-        document.clean_test_accuracy_std,
-        heterophily(before)
+        "clean  {:>8} {:>6} {:>8} {:>12} {:>8}{}",
+        shown(document.clean_test_accuracy_mean),
+        shown(document.clean_test_accuracy_std),
+        heterophily(before),
+        "",
+        "",
+        own(document.clean_test_metric_mean)
     ));
     for at in &document.rates {
-        let after = heterophily(at.heterophily_after_mean);
         global.say(format_args!(
-            "{:>5}  {:>8.2} {:>6.2} {after:>8} {:>12.1} {:>8.1}",
-            at.rate, at.test_accuracy_mean, at.test_accuracy_std, at.edges_added_mean, at.edges_removed_mean
+            "{:>5}  {:>8} {:>6} {:>8} {:>12.1} {:>8.1}{}",
+            at.rate,
+            shown(at.test_accuracy_mean),
+            shown(at.test_accuracy_std),
+            heterophily(at.heterophily_after_mean),
+            at.edges_added_mean,
+            at.edges_removed_mean,
+            own(at.test_metric_mean)
         ));
     }
 }

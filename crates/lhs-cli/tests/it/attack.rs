@@ -81,7 +81,7 @@ fn a_run_is_evaluated_under_attack() {
     let document = bench.json("evaluate run --attack injected --rate 0.5,2 --repeats 2");
     let keys: Vec<&String> = document.as_object().unwrap().keys().collect();
     let promised = "run dataset model attack settings seed splits repeats poisoning clean_test_accuracy_mean \
-                    clean_test_accuracy_std rates";
+                    clean_test_accuracy_std rates metric clean_test_metric_mean";
     assert_eq!(keys, promised.split(' ').collect::<Vec<_>>());
     let clean = bench.json("evaluate run");
     assert_eq!(document["clean_test_accuracy_mean"], clean["test_accuracy_mean"]);

@@ -9,6 +9,7 @@ mod fetch;
 mod golden;
 #[path = "../../../lhs/tests/it/golden_file.rs"]
 mod golden_file;
+mod metrics;
 mod report;
 mod structure;
 #[path = "../../../lhs/tests/it/toy/mod.rs"]

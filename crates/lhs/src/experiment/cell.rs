@@ -5,7 +5,7 @@ use toml::Table;
 
 use crate::attacks::Record;
 use crate::cluster::Fit;
-use crate::metrics::Scores;
+use crate::metrics::{ClassScores, Scores};
 use crate::training::EpochRecord;
 
 /// What a cell is, for people.
@@ -102,7 +102,7 @@ pub struct CellRecord {
 /// What was found in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// How many nodes are right, in percent.
+    /// How good the answers are, in percent.
     #[serde(flatten)]
     pub scores: Scores,
     /// Time to train the model, interrupted sittings included; other cells may share it.
@@ -117,6 +117,15 @@ pub struct Measured {
     /// What the attack did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attack: Option<Record>,
+    /// The class that is looked for, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub positive_class: Option<String>,
+    /// From which probability on a node was taken for that class; none where the likelier class won.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// Each class by itself, at the test nodes; not in results of earlier builds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassScores>,
     /// How well clusters fit the classes, if that is what was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<Fit>,

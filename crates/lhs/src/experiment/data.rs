@@ -106,6 +106,11 @@ impl Data {
         Ok(data)
     }
 
+    /// The same with a class that is looked for.
+    pub fn looking_for(self, class: u32) -> Self {
+        Data { dataset: self.dataset.looking_for(class), ..self }
+    }
+
     /// Loads a file, a folder, or a fetched graph.
     pub fn load(source: &Path, options: &LoadOptions) -> Result<Self> {
         Self::read_from(&Source::Data(source.to_path_buf()), options, io::load(source, options)?)

@@ -20,7 +20,8 @@ use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
 use crate::linalg::random::derive;
 use crate::metrics::audit::{AuditConfig, Trained, Version};
-use crate::metrics::{Predictions, Scores, predicted_classes};
+use crate::metrics::classes::per_class;
+use crate::metrics::{Predictions, Scores, Threshold, threshold};
 use crate::models::NodeClassifier;
 use crate::training::{self, CheckpointStore, EpochRecord, Memo, MemoKey, Session, Task};
 
@@ -68,6 +69,10 @@ pub(super) struct Learned {
     poisoned: Option<Attacked>,
     seconds: f64,
     curve: Vec<EpochRecord>,
+    /// The class that is looked for.
+    positive: Option<u32>,
+    /// From which probability on a node is taken for it; none where the likelier class wins.
+    threshold: Option<f64>,
 }
 
 enum Found {
@@ -111,6 +116,9 @@ impl Learned {
                 Found::Clusters(_) => Vec::new(),
             },
             attack: None,
+            positive_class: None,
+            threshold: None,
+            classes: Vec::new(),
             clusters: None,
             curve: Vec::new(),
             heterophily: Vec::new(),
@@ -124,7 +132,7 @@ impl Learned {
             train_accuracy: fit.train.accuracy,
             val_accuracy: fit.val.accuracy,
             test_accuracy: Some(fit.test.accuracy),
-            test_macro_f1: None,
+            ..Scores::default()
         };
         Ok(Measured { clusters: Some(fit), ..self.measured(scores) })
     }
@@ -138,7 +146,9 @@ impl Shared<'_> {
         let poison = job.poison.map(|place| &self.plan.attacks[place]);
         let poisoned = poison.map(|attack| self.attacked(job, attack, loaded.as_deref())).transpose()?;
         if let (Some(model), None) = (loaded, &poisoned) {
-            return Ok(Learned { found: Found::Model(model), poisoned, seconds: 0.0, curve: Vec::new() });
+            let (positive, threshold) = decision(job, model.as_ref(), clean, &job.split.split)?;
+            let (found, curve) = (Found::Model(model), Vec::new());
+            return Ok(Learned { found, poisoned, seconds: 0.0, curve, positive, threshold });
         }
         let (dataset, split) = match &poisoned {
             Some(attacked) => (&attacked.dataset, &attacked.split),
@@ -158,7 +168,11 @@ impl Shared<'_> {
         };
         let found = find(job, dataset, split, &mut session)?;
         let seconds = clock.seconds();
-        Ok(Learned { found, poisoned, seconds, curve: curve.into_records() })
+        let (positive, threshold) = match &found {
+            Found::Model(model) => decision(job, model.as_ref(), dataset, split)?,
+            Found::Clusters(_) => (None, None),
+        };
+        Ok(Learned { found, poisoned, seconds, curve: curve.into_records(), positive, threshold })
     }
 
     /// Where what a job makes is kept, if it is.
@@ -182,8 +196,15 @@ impl Shared<'_> {
             Found::Model(model) => model.as_ref(),
             Found::Clusters(clusters) => return learned.clustered(clean, &job.split.split, clusters),
         };
+        let metric = job.judging.shown(clean.num_classes());
         if self.scoring == Scoring::ValidationOnly {
-            return Ok(learned.measured(at_validation(model, clean, &job.split.split)?));
+            let seen = Predictions::new(
+                clean,
+                clean.labels().names(),
+                model.predict(clean.graph(), clean.features())?,
+            )?;
+            let seen = seen.about(learned.positive).decided_at(learned.threshold);
+            return Ok(learned.measured(Scores::at_validation(&seen, &job.split.split, metric)));
         }
         let evaded = match (&learned.poisoned, cell.attack) {
             (None, Some(place)) => Some(self.attacked(job, &self.plan.attacks[place], Some(model))?),
@@ -197,8 +218,10 @@ impl Shared<'_> {
             Vec::new()
         };
         let probabilities = model.predict(dataset.graph(), dataset.features())?;
-        let predictions = Predictions::new(dataset, clean.labels().names(), probabilities)?;
-        let measured = learned.measured(Scores::of_predictions(&predictions, split));
+        let predictions = Predictions::new(dataset, clean.labels().names(), probabilities)?
+            .about(learned.positive)
+            .decided_at(learned.threshold);
+        let measured = learned.measured(Scores::of_predictions(&predictions, split, metric));
         if let (Some(folder), None, None) = (self.folder(job), cell.attack, self.models) {
             let features = dataset.features();
             Artefacts { model, curve: &learned.curve, predictions: &predictions, split, features }
@@ -206,6 +229,9 @@ impl Shared<'_> {
         }
         Ok(Measured {
             attack: attacked.map(|attacked| attacked.record.clone()),
+            positive_class: learned.positive.map(|class| clean.labels().names()[class as usize].clone()),
+            threshold: learned.threshold,
+            classes: per_class(&predictions.confusion(split.test.iter().copied()), predictions.classes()),
             curve: if self.plan.keeps_curve(job, cell) { thinned(&learned.curve) } else { Vec::new() },
             heterophily,
             ..measured
@@ -284,21 +310,31 @@ fn in_split(error: Error, number: usize) -> Error {
     }
 }
 
-/// Validation accuracy, and nothing that needs another label.
-fn at_validation(model: &dyn NodeClassifier, dataset: &Dataset, split: &Split) -> Result<Scores> {
+/// The class that is looked for, and the threshold to take nodes for it, chosen at the validation nodes if it is to be:
+/// on the data that was learned from, so that an attack that comes later does not move it.
+fn decision(
+    job: &Job,
+    model: &dyn NodeClassifier,
+    dataset: &Dataset,
+    split: &Split,
+) -> Result<(Option<u32>, Option<f64>)> {
     let task = Task::new(dataset, split)?;
-    let predicted = predicted_classes(&model.predict(task.graph, task.features)?);
-    let accuracy = |nodes: &crate::graph::Labelled| {
-        let pairs = nodes.nodes.iter().zip(&nodes.classes);
-        let right = pairs.filter(|(node, class)| predicted[**node as usize] == **class).count();
-        100.0 * right as f64 / nodes.nodes.len().max(1) as f64
+    let positive = task.positive_class;
+    let threshold = match (job.judging.threshold(task.num_classes), positive) {
+        (Threshold::At(value), _) => Some(value),
+        (Threshold::Auto, Some(positive)) => {
+            let probabilities = model.predict(task.graph, task.features)?;
+            let asked = task.val.nodes.iter().zip(&task.val.classes);
+            let scored: Vec<(f32, bool)> = asked
+                .map(|(&node, &class)| {
+                    (probabilities.row(node as usize)[positive as usize], class == positive)
+                })
+                .collect();
+            threshold::choose(&scored, job.judging.shown(task.num_classes))
+        }
+        _ => None,
     };
-    Ok(Scores {
-        train_accuracy: accuracy(&task.train),
-        val_accuracy: accuracy(&task.val),
-        test_accuracy: None,
-        test_macro_f1: None,
-    })
+    Ok((positive, threshold))
 }
 
 /// At most about a hundred epochs of each stage.

@@ -1,6 +1,6 @@
 //! What is trained and scored: models, or ways of clustering.
 
-use toml::Table;
+use toml::{Table, Value};
 
 use super::settings;
 use crate::cluster::{By, Method as ClusterMethod};
@@ -66,6 +66,18 @@ impl Method {
 }
 
 impl ConfiguredMethod {
+    /// The settings as they are hashed: what came later, and changes nothing as it is, is left out, so that cells of
+    /// earlier builds are found again.
+    pub fn hashed(&self) -> Table {
+        let mut settings = self.settings.clone();
+        if let Some(training) = settings.get_mut("training").and_then(Value::as_table_mut)
+            && training.get("class_weights").and_then(Value::as_str) == Some("none")
+        {
+            training.remove("class_weights");
+        }
+        settings
+    }
+
     /// The settings that differ from its defaults.
     pub fn changed(&self) -> Table {
         match &self.method {

@@ -55,5 +55,5 @@ pub use plan::{Job, Plan, PlannedAttack};
 pub use run::{Run, TrainedModel, free_name, last_name, write_settings};
 pub use runner::{OnError, Outcome, Runner, Scoring};
 pub use store::{IfPresent, Manifest, Store, merge, read_cells};
-pub use suite::{AttackAxis, Suite, Variant};
+pub use suite::{AttackAxis, Judging, Suite, Variant};
 pub use tuner::Tuner;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toml::Table;
 
 use super::cell::{AttackId, Cell, CellId};
@@ -15,12 +15,14 @@ use super::found_settings::{self, Search};
 use super::method::{ConfiguredMethod, Method};
 use super::settings::{self, Layer};
 use super::splits::{NumberedSplit, SplitSpec};
-use super::suite::{AttackAxis, Suite, Variant};
+use super::suite::{AttackAxis, Judging, Suite, Variant};
 use crate::attacks::{self, Attack};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Origin, Split};
 use crate::io::LoadOptions;
+use crate::metrics::{Threshold, class_named};
 use crate::models::Registry;
+use crate::training::ClassWeights;
 
 /// An attack with its settings.
 pub struct PlannedAttack {
@@ -46,6 +48,8 @@ pub struct Job {
     pub attack_seed: u64,
     /// Place of the attack on what it learns from.
     pub poison: Option<usize>,
+    /// What the model is judged by.
+    pub judging: Judging,
     /// What is scored.
     pub cells: Vec<Cell>,
 }
@@ -86,7 +90,8 @@ impl Plan {
         problems.splice(0..0, wrong_axes(suite));
         let methods = methods(suite, registry, &mut problems);
         let attacks = planned_attacks(suite, &mut problems);
-        let data: Vec<Arc<Data>> = data.into_iter().map(Arc::new).collect();
+        let data: Vec<Arc<Data>> =
+            data.into_iter().map(|data| Arc::new(looking_for(suite, data, &mut problems))).collect();
         let mut jobs = Vec::new();
         for (place, found) in data.iter().enumerate() {
             let configured = configured(suite, file, &methods, found, &mut problems);
@@ -257,7 +262,8 @@ fn configured(
 ) -> Vec<ConfiguredMethod> {
     let mut found = Vec::new();
     let mut add = |method: Method, variant: Option<&Variant>| {
-        match settings_of(suite, file, &method, &data.dataset.own_origin(), variant) {
+        let settings = settings_of(suite, file, &method, &data.dataset.own_origin(), variant);
+        match settings.and_then(|settings| weighs_known_classes(&settings, data).map(|()| settings)) {
             Ok(settings) => {
                 let variant = variant.map(|variant| variant.name.clone());
                 found.push(ConfiguredMethod { method, variant, settings });
@@ -277,6 +283,18 @@ fn configured(
         own.for_each(|variant| add(method, Some(variant)));
     }
     found
+}
+
+/// Refuses weights of classes that the data does not have.
+fn weighs_known_classes(settings: &Table, data: &Data) -> Result<()> {
+    let Some(value) = settings::get(settings, "training.class_weights") else { return Ok(()) };
+    let ClassWeights::Given(weights) = ClassWeights::try_from(value.clone())? else { return Ok(()) };
+    let names = data.dataset.labels().names();
+    let known = weights.iter().try_for_each(|(class, _)| class_named(class, names).map(|_| ()));
+    known.map_err(|error| match error {
+        Error::Data { problem, remedy } => Error::setting("training.class_weights", problem, remedy),
+        other => other,
+    })
 }
 
 fn settings_of(
@@ -301,9 +319,27 @@ fn settings_of(
         let search = if suite.one_budget { Search::OneBudget } else { Search::Widest };
         layers.extend(found_settings::layer(origin, kind, search)?.map(|(layer, _)| layer));
     }
+    layers.extend(suite.metric.map(settings::watched_by).filter(|layer| layer.fits(kind)));
     layers.extend(own.into_iter().map(|table| Layer::from_table(table.clone()).in_file(file)));
     let settings = settings::layered(kind, &layers)?;
     (kind.build)(&settings).map(|_| settings)
+}
+
+/// The data with the class that the suite looks for.
+fn looking_for(suite: &Suite, data: Data, problems: &mut Vec<String>) -> Data {
+    let names = data.dataset.labels().names();
+    if matches!(suite.threshold, Some(Threshold::Auto | Threshold::At(_))) && names.len() != 2 {
+        let (name, count) = (&data.record.name, names.len());
+        problems.push(format!("`threshold` needs two classes, and {name} has {count}: leave it out"));
+    }
+    let Some(name) = &suite.positive_class else { return data };
+    match class_named(name, names) {
+        Ok(class) => data.looking_for(class),
+        Err(error) => {
+            problems.push(format!("{}: {}", data.record.name, one_line(&error)));
+            data
+        }
+    }
 }
 
 fn splits(suite: &Suite, dataset: &Dataset, problems: &mut Vec<String>) -> Vec<NumberedSplit> {
@@ -346,6 +382,7 @@ impl At<'_> {
             seed: self.seed,
             attack_seed: self.suite.attack_seed.unwrap_or(self.seed),
             poison,
+            judging: self.suite.judging(),
             cells: Vec::new(),
         };
         let attack = |place: usize| &self.attacks[place];
@@ -373,15 +410,21 @@ impl Job {
             seed: self.seed,
             attack: attack.map(|attack| attack.id.clone()),
         };
-        let depends_on = json!([
-            env!("CARGO_PKG_VERSION"),
-            data.record.sha256,
-            of_split(&self.split.split),
-            self.method.settings,
-            attack.map(|attack| (&attack.settings, self.attack_seed)),
-            measure_shift,
-            id,
-        ]);
+        let mut depends_on = vec![
+            json!(env!("CARGO_PKG_VERSION")),
+            json!(data.record.sha256),
+            json!(of_split(&self.split.split)),
+            json!(self.method.hashed()),
+            json!(attack.map(|attack| (&attack.settings, self.attack_seed))),
+            json!(measure_shift),
+            json!(id),
+        ];
+        // Where nothing was said, cells of earlier builds are the same.
+        let positive = data.dataset.details().positive_class;
+        if !self.judging.is_plain() || positive.is_some() {
+            depends_on.push(json!([self.judging.metric, self.judging.threshold, positive]));
+        }
+        let depends_on = Value::Array(depends_on);
         Cell { id, key: fingerprint::of_text(&depends_on.to_string()), attack: place }
     }
 }

@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 use crate::graph::{Dataset, DatasetParts, Features, Split};
 use crate::io::atomic;
 use crate::linalg::Mat;
-use crate::metrics::Predictions;
 use crate::metrics::predictions::TrainedNodes;
+use crate::metrics::{Predictions, class_named, positive_class};
 use crate::models::{NodeClassifier, Registry, SavedModel};
 use crate::structure::node_identity::NodeIdentity;
 use crate::training::EpochRecord;
@@ -140,6 +140,35 @@ impl Run {
             have_ids: self.data().has_ids,
             data: self.data().clone(),
             remembers_nodes: kind.remembers_nodes,
+        })
+    }
+
+    /// Predictions of the model of a split, decided as its training decided, about the class that training looked for, or
+    /// about another that is named. `learned_from` is the split under the numbers of the predictions' nodes.
+    pub fn judged<'a>(
+        &self,
+        predictions: Predictions<'a>,
+        split: usize,
+        learned_from: &Split,
+        named: Option<&str>,
+    ) -> Result<Predictions<'a>> {
+        let classes = &self.data().classes;
+        let results = self.results();
+        let result = results.iter().find(|record| record.id.split == split);
+        let measured = result.and_then(|record| record.result.as_ref());
+        let kept = measured.and_then(|measured| measured.positive_class.as_deref());
+        let positive = match kept {
+            Some(name) => Some(class_named(name, classes)?),
+            None => {
+                let train = predictions.answers(learned_from.train.iter().copied()).truth;
+                positive_class(classes, None, &train)
+            }
+        };
+        let decided =
+            predictions.about(positive).decided_at(measured.and_then(|measured| measured.threshold));
+        Ok(match named {
+            Some(name) => decided.about(Some(class_named(name, classes)?)),
+            None => decided,
         })
     }
 

@@ -216,7 +216,7 @@ impl<'a> Runner<'a> {
             id: cell.id.clone(),
             data_sha256: self.plan.data[job.data].record.sha256.clone(),
             settings: job.method.changed(),
-            settings_sha256: fingerprint::of_text(&job.method.settings.to_string()),
+            settings_sha256: fingerprint::of_text(&job.method.hashed().to_string()),
             lhs_version: env!("CARGO_PKG_VERSION").into(),
             result,
             error,

@@ -8,7 +8,12 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use crate::error::{Error, Result, nearest};
+use crate::metrics::Metric;
 use crate::models::{self, ModelKind};
+use crate::training::ClassWeights;
+
+/// The last part of the name of a setting that may be a table, a list or a text.
+const CLASS_WEIGHTS: &str = "class_weights";
 
 /// Settings that are laid over others, and where they come from.
 #[derive(Clone, Debug)]
@@ -86,10 +91,23 @@ impl Layer {
         Layer { origin: Origin::File(file.to_path_buf()), ..self }
     }
 
+    /// Whether a model has all these settings.
+    pub fn fits(&self, kind: &ModelKind) -> bool {
+        let defaults = (kind.defaults)();
+        self.keys().iter().all(|key| get(&defaults, key).is_some())
+    }
+
     /// The dotted names of the settings in this layer.
     pub fn keys(&self) -> Vec<String> {
         leaves(&self.table).into_iter().map(|(key, _)| key).collect()
     }
+}
+
+/// The setting with which early stopping looks at a metric.
+pub fn watched_by(metric: Metric) -> Layer {
+    let mut table = Table::new();
+    insert(&mut table, "training.monitor", metric.name().into());
+    Layer::from_table(table)
 }
 
 /// The defaults of a model. Those that are `f32` inside read 0.01, not 0.009999999776482582.
@@ -115,7 +133,7 @@ pub fn layered(kind: &ModelKind, layers: &[Layer]) -> Result<Table> {
 pub fn layered_over(defaults: &Table, layers: &[Layer]) -> Result<Table> {
     let mut settings = defaults.clone();
     for layer in layers {
-        for (key, value) in leaves(&layer.table) {
+        for (key, value) in given(&layer.table) {
             let value = checked(defaults, &key, value).map_err(|error| layer.origin.name(error))?;
             insert(&mut settings, &key, value);
         }
@@ -142,6 +160,21 @@ pub fn leaves(table: &Table) -> Vec<(String, &Value)> {
         match value {
             Value::Table(inner) => {
                 out.extend(leaves(inner).into_iter().map(|(rest, value)| (format!("{key}.{rest}"), value)));
+            }
+            value => out.push((key.clone(), value)),
+        }
+    }
+    out
+}
+
+/// The same, but a table of class weights is one value: names of classes are not names of settings.
+fn given(table: &Table) -> Vec<(String, &Value)> {
+    let mut out = Vec::new();
+    for (key, value) in table {
+        match value {
+            Value::Table(inner) if key != CLASS_WEIGHTS => {
+                let rest = given(inner).into_iter();
+                out.extend(rest.map(|(rest, value)| (format!("{key}.{rest}"), value)));
             }
             value => out.push((key.clone(), value)),
         }
@@ -187,6 +220,10 @@ fn checked(defaults: &Table, key: &str, value: &Value) -> Result<Value> {
         (Some(default), value) if default.same_type(value) => Ok(value.clone()),
         // Such a setting is chosen from the data unless a value is given.
         (Some(Value::String(default)), value) if default == "auto" => Ok(value.clone()),
+        // In one form, whichever it came in.
+        (Some(Value::String(_)), value @ (Value::Array(_) | Value::Table(_))) if is_class_weights(key) => {
+            ClassWeights::try_from(value.clone()).map(Value::from)
+        }
         (Some(default), value) => Err(Error::setting(
             key,
             format!("{value} is {}", type_name(value)),
@@ -203,6 +240,10 @@ fn checked(defaults: &Table, key: &str, value: &Value) -> Result<Value> {
             Err(Error::setting(key, "there is no such setting", remedy))
         }
     }
+}
+
+fn is_class_weights(key: &str) -> bool {
+    key.rsplit('.').next() == Some(CLASS_WEIGHTS)
 }
 
 /// What a value is, for a sentence.

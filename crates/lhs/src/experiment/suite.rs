@@ -10,6 +10,7 @@ use toml::Table;
 use super::settings::place;
 use super::splits::SplitSpec;
 use crate::error::{Error, Result};
+use crate::metrics::{Metric, Threshold};
 
 /// What to run. All axes are crossed, but for variants, which belong to one model each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +55,17 @@ pub struct Suite {
     /// Whether the heterophily of training and test nodes is measured, in the given graph and the latent ones.
     #[serde(default)]
     pub measure_shift: bool,
+    /// What early stopping looks at and tables show; if not given, early stopping does as the settings say, and tables show
+    /// ROC AUC of two classes and accuracy of more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<Metric>,
+    /// The class that is looked for; if not given, a rule finds it where there are two classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub positive_class: Option<String>,
+    /// From which probability on a node is taken for that class, where there are two; if not given, the likelier class wins,
+    /// unless there is a metric other than accuracy: then it is chosen at the validation nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Threshold>,
     /// Settings by model, over all others.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, Table>,
@@ -114,6 +126,9 @@ impl Default for Suite {
             found_settings: yes(),
             one_budget: false,
             measure_shift: false,
+            metric: None,
+            positive_class: None,
+            threshold: None,
             settings: BTreeMap::new(),
             attacks: Vec::new(),
             variants: Vec::new(),
@@ -145,7 +160,42 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
+/// What models are judged by, as far as it was said.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Judging {
+    /// The figure that counts.
+    pub metric: Option<Metric>,
+    /// How decisions come of probabilities, where there are two classes.
+    pub threshold: Option<Threshold>,
+}
+
+impl Judging {
+    /// Whether nothing was said that changes a decision or what is learned.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.metric, None | Some(Metric::Accuracy))
+            && matches!(self.threshold, None | Some(Threshold::Half))
+    }
+
+    /// The figure that is shown.
+    pub fn shown(&self, num_classes: usize) -> Metric {
+        self.metric.unwrap_or_else(|| Metric::usual(num_classes))
+    }
+
+    /// How decisions come of probabilities.
+    pub fn threshold(&self, num_classes: usize) -> Threshold {
+        match num_classes {
+            2 => self.threshold.unwrap_or_else(|| Threshold::usual(self.metric)),
+            _ => Threshold::Half,
+        }
+    }
+}
+
 impl Suite {
+    /// What its models are judged by.
+    pub fn judging(&self) -> Judging {
+        Judging { metric: self.metric, threshold: self.threshold }
+    }
+
     /// Reads a suite; `file` is named in errors.
     pub fn parse(text: &str, file: &Path) -> Result<Self> {
         toml::from_str(text).map_err(|error: toml::de::Error| {

@@ -187,6 +187,12 @@ impl Dataset {
         }
     }
 
+    /// The same with a class that is looked for, if it is one of its classes.
+    pub fn looking_for(mut self, class: u32) -> Self {
+        self.details.positive_class = Some(class).filter(|&class| (class as usize) < self.num_classes());
+        self
+    }
+
     /// The same data with other splits.
     pub fn with_splits(self, splits: Vec<Split>) -> Result<Self> {
         let warnings = self.warnings.clone();

@@ -3,10 +3,12 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::confusion::{Confusion, predicted_classes};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
 use crate::linalg::Mat;
+use crate::quality::answers::Answers;
+use crate::quality::confusion::{Confusion, predicted_classes};
+use crate::quality::threshold::is_positive;
 
 /// What a model says about a dataset.
 pub struct Predictions<'a> {
@@ -18,6 +20,7 @@ pub struct Predictions<'a> {
     num_model_classes: usize,
     /// The class of each node by its place in `classes`.
     truth: Vec<Option<u32>>,
+    positive: Option<u32>,
 }
 
 impl<'a> Predictions<'a> {
@@ -46,7 +49,66 @@ impl<'a> Predictions<'a> {
             classes,
             num_model_classes: model_classes.len(),
             truth,
+            positive: None,
         })
+    }
+
+    /// The same with a class that is looked for, by the model's number of it.
+    pub fn about(self, positive: Option<u32>) -> Self {
+        let positive = positive.filter(|&class| (class as usize) < self.num_model_classes);
+        Predictions { positive, ..self }
+    }
+
+    /// The same with another decision, if the model knows two classes: who is of the positive one with at least this
+    /// probability is taken for it. Without a threshold the likelier class wins.
+    pub fn decided_at(mut self, threshold: Option<f64>) -> Self {
+        self.predicted = match (threshold, self.positive) {
+            (Some(threshold), Some(positive)) if self.num_model_classes == 2 => {
+                let probability = |node: usize| self.probabilities.row(node)[positive as usize];
+                let decide =
+                    |node| if is_positive(probability(node), threshold) { positive } else { 1 - positive };
+                (0..self.probabilities.rows()).map(decide).collect()
+            }
+            _ => predicted_classes(&self.probabilities),
+        };
+        self
+    }
+
+    /// The data.
+    pub fn dataset(&self) -> &Dataset {
+        self.dataset
+    }
+
+    /// Probabilities `[num_nodes, classes that the model knows]`.
+    pub fn probabilities(&self) -> &Mat {
+        &self.probabilities
+    }
+
+    /// The class that is looked for, if there is one.
+    pub fn positive(&self) -> Option<u32> {
+        self.positive
+    }
+
+    /// The class that a node is taken for.
+    pub fn prediction(&self, node: u32) -> &str {
+        &self.classes[self.predicted[node as usize] as usize]
+    }
+
+    /// The class of a node, where it is known.
+    pub fn label(&self, node: u32) -> Option<&str> {
+        self.truth[node as usize].map(|class| self.classes[class as usize].as_str())
+    }
+
+    /// What is said about the labelled ones of some nodes, to be scored.
+    pub fn answers(&self, nodes: impl IntoIterator<Item = u32>) -> Answers {
+        let nodes: Vec<u32> = nodes.into_iter().filter(|&node| self.truth[node as usize].is_some()).collect();
+        Answers {
+            num_classes: self.classes.len(),
+            truth: nodes.iter().filter_map(|&node| self.truth[node as usize]).collect(),
+            predicted: nodes.iter().map(|&node| self.predicted[node as usize]).collect(),
+            probabilities: self.probabilities.select_rows(&nodes),
+            positive: self.positive,
+        }
     }
 
     /// Names of the classes, in the order of [`Confusion`]'s numbers.
@@ -78,6 +140,17 @@ impl<'a> Predictions<'a> {
 
     /// Writes `node,label,prediction,correct,part,p_CLASS…`; what is not known stays empty.
     pub fn write_csv(&self, out: impl Write, split: Option<&Split>, path: &Path) -> Result<()> {
+        self.write_csv_of(0..self.dataset.num_nodes() as u32, out, split, path)
+    }
+
+    /// The same of some nodes.
+    pub fn write_csv_of(
+        &self,
+        nodes: impl IntoIterator<Item = u32>,
+        out: impl Write,
+        split: Option<&Split>,
+        path: &Path,
+    ) -> Result<()> {
         let parts = part_names(self.dataset.num_nodes(), split);
         let mut table = csv::Writer::from_writer(out);
         let failed = |error: csv::Error| write_error(error, path);
@@ -85,14 +158,14 @@ impl<'a> Predictions<'a> {
             self.classes[..self.num_model_classes].iter().map(|class| format!("p_{class}"));
         let header = ["node", "label", "prediction", "correct", "part"].map(String::from);
         table.write_record(header.into_iter().chain(probability_names)).map_err(failed)?;
-        for (node, part) in parts.iter().enumerate() {
+        for node in nodes.into_iter().map(|node| node as usize) {
             let (truth, predicted) = (self.truth[node], self.predicted[node]);
             let fields = [
                 self.dataset.node_id(node),
                 truth.map_or_else(String::new, |class| self.classes[class as usize].clone()),
                 self.classes.get(predicted as usize).cloned().unwrap_or_default(),
                 truth.map_or_else(String::new, |class| (class == predicted).to_string()),
-                part.to_string(),
+                parts[node].to_string(),
             ];
             let probabilities = self.probabilities.row(node).iter().map(f32::to_string);
             table.write_record(fields.into_iter().chain(probabilities)).map_err(failed)?;
@@ -109,7 +182,7 @@ fn place_of(name: &str, classes: &mut Vec<String>) -> u32 {
     }) as u32
 }
 
-fn part_names(num_nodes: usize, split: Option<&Split>) -> Vec<&'static str> {
+pub(super) fn part_names(num_nodes: usize, split: Option<&Split>) -> Vec<&'static str> {
     let mut names = vec![""; num_nodes];
     for (name, part) in split.iter().flat_map(|split| split.parts()) {
         part.iter().for_each(|&node| names[node as usize] = name);
@@ -117,7 +190,7 @@ fn part_names(num_nodes: usize, split: Option<&Split>) -> Vec<&'static str> {
     names
 }
 
-fn write_error(error: csv::Error, path: &Path) -> Error {
+pub(super) fn write_error(error: csv::Error, path: &Path) -> Error {
     match error.into_kind() {
         csv::ErrorKind::Io(source) => Error::io("write", path)(source),
         other => Error::input(path, "", format!("{other:?}"), ""),

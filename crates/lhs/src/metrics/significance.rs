@@ -4,6 +4,8 @@ use rand::RngExt;
 
 use crate::linalg::random::generator;
 
+/// Of fewer pairs nothing is said: even if all agree, the p-value is 1/16 or more.
+pub const FEWEST: usize = 6;
 /// Up to so many pairs, every way to swap them is tried.
 const EXACT: usize = 16;
 /// Beyond, so many ways drawn at random.
@@ -12,9 +14,9 @@ const DRAWN: usize = 20_000;
 const ROUNDING: f64 = 1e-9;
 
 /// Two-sided p-value of a paired permutation test: how often the mean difference would be at least this far from 0 if in
-/// every pair it were chance who came first. Exact for up to 16 pairs. `None` without pairs.
+/// every pair it were chance who came first. Exact for up to 16 pairs. `None` of fewer than six pairs.
 pub fn paired_p_value(differences: &[f64]) -> Option<f64> {
-    if differences.is_empty() || differences.iter().any(|d| !d.is_finite()) {
+    if differences.len() < FEWEST || differences.iter().any(|d| !d.is_finite()) {
         return None;
     }
     let found = differences.iter().sum::<f64>().abs();
@@ -38,12 +40,18 @@ mod tests {
 
     #[test]
     fn small_samples_are_exact() {
-        // All three on one side: 2 of the 8 ways are as extreme.
-        assert_eq!(paired_p_value(&[1.0, 2.0, 3.0]), Some(0.25));
-        // By hand: |sum| of ±1 ±1 ±4 is at least 4 in 6 of 8 ways.
-        assert_eq!(paired_p_value(&[1.0, -1.0, 4.0]), Some(0.75));
-        assert_eq!(paired_p_value(&[0.0, 0.0]), Some(1.0));
-        assert_eq!((paired_p_value(&[]), paired_p_value(&[f64::NAN])), (None, None));
+        // All six on one side: 2 of the 64 ways are as extreme.
+        assert_eq!(paired_p_value(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), Some(2.0 / 64.0));
+        // By hand: |sum| of ±1 ±1 ±4 is at least 4 in 6 of 8 ways, and zeros change nothing.
+        assert_eq!(paired_p_value(&[1.0, -1.0, 4.0, 0.0, 0.0, 0.0]), Some(0.75));
+        assert_eq!(paired_p_value(&[0.0; 6]), Some(1.0));
+        assert_eq!((paired_p_value(&[]), paired_p_value(&[f64::NAN; 6])), (None, None));
+    }
+
+    #[test]
+    fn few_pairs_say_nothing() {
+        assert_eq!(paired_p_value(&[1.0; 5]), None);
+        assert_eq!(paired_p_value(&[1.0; 6]), Some(2.0 / 64.0));
     }
 
     #[test]

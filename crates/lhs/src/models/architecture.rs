@@ -130,7 +130,7 @@ impl<A: Architecture> Model for A {
             Sizes { features: task.features.dim(), classes: task.num_classes, nodes: task.graph.num_nodes() };
         let mut parameters = self.parameters(sizes, seed);
         let network = Net { architecture: self, prepared: self.prepare(task.graph, task.features, session)? };
-        let objective = Supervised::on(&network, &task.train, &task.val);
+        let objective = Supervised::new(&network, task, self.shared().training)?;
         train(
             "classifier",
             &objective,

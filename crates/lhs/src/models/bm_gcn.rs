@@ -20,7 +20,7 @@ use crate::graph::{Features, Graph, Labelled, normalise};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, SparseMat};
 use crate::training::{
-    Auto, Input, Network, Parameters, Session, Supervised, Task, TrainingConfig, dropout_before,
+    Auto, ClassLoss, Input, Network, Parameters, Session, Supervised, Task, TrainingConfig, dropout_before,
     probabilities, train,
 };
 
@@ -213,9 +213,10 @@ impl Model for BmGcn {
         tensors.extend(perceptron.tensors());
         parameters.restore(&tensors)?;
 
-        let known = Known::new(&task.train, task.graph.num_nodes(), task.num_classes);
+        let mut known = Known::new(&task.train, task.graph.num_nodes(), task.num_classes);
+        known.loss = self.training.class_weights.resolve(task)?;
         let network = Convolutions { config: self, prepared: &prepared, blocks: Blocks::Learned(&known) };
-        let objective = Supervised::on(&network, &task.train, &task.val);
+        let objective = Supervised::new(&network, task, &self.training)?;
         train("classifier", &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
         let believed = self.beliefs(&prepared, &mut ParamReader::from(&parameters.constants()), None);
         let affinity = network.affinity(&believed.softmax());
@@ -235,7 +236,7 @@ impl BmGcn {
         self.perceptron_parameters(task.features.dim(), task.num_classes, &mut builder);
         let mut parameters = builder.done();
         let network = Perceptron { config: self, prepared };
-        let objective = Supervised::on(&network, &task.train, &task.val);
+        let objective = Supervised::new(&network, task, &self.training)?;
         let epochs = self.perceptron_epochs;
         let training = TrainingConfig { epochs, patience: epochs, ..self.training.clone() };
         train("perceptron", &objective, &mut parameters, &training, derive(seed, &[1]), session)?;
@@ -301,6 +302,8 @@ struct Known {
     classes: Var,
     /// 0 at training nodes and 1 elsewhere, `[n, 1]`.
     unknown: Var,
+    /// How much the classes count.
+    loss: ClassLoss,
 }
 
 impl Known {
@@ -310,7 +313,12 @@ impl Known {
             classes.row_mut(node as usize)[class as usize] = 1.0;
             unknown.row_mut(node as usize)[0] = 0.0;
         }
-        Known { train: train.clone(), classes: Var::constant(classes), unknown: Var::constant(unknown) }
+        Known {
+            train: train.clone(),
+            classes: Var::constant(classes),
+            unknown: Var::constant(unknown),
+            loss: ClassLoss::default(),
+        }
     }
 }
 
@@ -346,7 +354,7 @@ impl Network for Convolutions<'_> {
         let (believed, scores) = self.believed(parameters, Some(seed));
         let Blocks::Learned(known) = &self.blocks else { return (scores, None) };
         let nodes = known.train.nodes.clone().into();
-        let loss = believed.gather_rows(&nodes).cross_entropy(&known.train.classes.clone().into());
+        let loss = known.loss.of(&believed.gather_rows(&nodes), &known.train.classes.clone().into());
         (scores, Some(loss.scale(self.config.perceptron_weight)))
     }
 }

@@ -98,7 +98,8 @@ impl Model for Mlp {
             nodes: (from..from + labelled.nodes.len() as u32).collect(),
             classes: labelled.classes.clone(),
         };
-        let objective = Supervised::on(&network, &renumbered(0, &task.train), &renumbered(split, &task.val));
+        let objective = Supervised::on(&network, &renumbered(0, &task.train), &renumbered(split, &task.val))
+            .judged(self.training.class_weights.resolve(task)?, self.training.monitor, task.positive_class);
         train("classifier", &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
         Ok(FittedMlp { config: self.clone(), parameters })
     }

@@ -9,6 +9,7 @@ use toml::{Table, Value};
 use super::SearchSpace;
 use crate::error::{Error, Result, nearest};
 use crate::graph::{Features, Graph};
+use crate::training::{ClassWeights, TrainingConfig};
 
 /// The defaults of a config as a table.
 pub(super) fn defaults<C: Default + Serialize>() -> Table {
@@ -160,6 +161,18 @@ pub(super) fn share_below_one(key: &str, value: f32) -> Result<()> {
 
 fn in_range(good: bool, key: &str, value: impl Display, remedy: &str) -> Result<()> {
     if good { Ok(()) } else { Err(Error::setting(key, format!("{value} is out of range"), remedy)) }
+}
+
+/// Refuses class weights, for a model whose loss has no place for them.
+pub(super) fn weighs_no_classes(training: &TrainingConfig) -> Result<()> {
+    if training.class_weights == ClassWeights::None {
+        return Ok(());
+    }
+    Err(Error::setting(
+        "training.class_weights",
+        "this model cannot weigh classes",
+        "choose none, or another model, such as lhs",
+    ))
 }
 
 /// Refuses features with other columns than those that the model learned from.

@@ -84,7 +84,7 @@ impl Series {
     fn of(table: &AccuracyTable, lines: &[usize], column: usize) -> Option<Self> {
         let point = |&line: &usize| {
             let entry = table.entry(line, column);
-            let (mean, std) = (entry.mean()?, entry.std()?);
+            let (mean, std) = (entry.mean()?, entry.std().unwrap_or(0.0));
             Some(Point { rate: table.lines[line].rate(), mean, std, cells: entry.cells() })
         };
         let points: Vec<Point> = lines.iter().filter_map(point).collect();

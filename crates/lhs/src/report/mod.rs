@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::experiment::table::{AccuracyTable, cell_key};
 use crate::experiment::{CellRecord, Suite, read_cells};
+use crate::metrics::Metric;
 pub use view::{RunView, RunViewInput};
 
 /// The results of one suite.
@@ -61,6 +62,12 @@ impl SuiteResults {
             suite: manifest.suite,
             records,
         })
+    }
+
+    /// The same with tables that show a metric of one's choice.
+    pub fn showing(mut self, metric: Option<Metric>) -> Self {
+        self.suite.metric = metric.or(self.suite.metric);
+        self
     }
 
     /// Accuracies of all cells, held against the paper's.

@@ -28,7 +28,7 @@ fn accuracy_line(table: &AccuracyTable, line: usize) -> Markup {
     html! {
         tr {
             th { (table.lines[line].dataset) }
-            td { (table.lines[line].state()) }
+            td { (table.state(line)) }
             @for (column, entry) in table.entries(line) {
                 td.number {
                     @if table.is_best(line, column) { b { (display(entry)) } } @else { (display(entry)) }

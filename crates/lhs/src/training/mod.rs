@@ -1,6 +1,7 @@
 //! The one training loop, and how it is watched, stopped and resumed.
 
 mod auto;
+mod class_weights;
 mod input;
 mod memo;
 mod observer;
@@ -11,6 +12,7 @@ mod task;
 mod train_loop;
 
 pub use auto::Auto;
+pub use class_weights::{ClassLoss, ClassWeights};
 pub use input::Input;
 pub(crate) use memo::lock;
 pub use memo::{Memo, MemoKey};

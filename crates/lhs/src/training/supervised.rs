@@ -2,11 +2,14 @@
 
 use std::rc::Rc;
 
-use super::{Objective, Score};
+use super::{ClassLoss, Monitor, Objective, Score, Task, TrainingConfig};
 use crate::autograd::Var;
+use crate::error::Result;
 use crate::graph::Labelled;
 use crate::linalg::Mat;
 use crate::linalg::random::derive;
+use crate::quality::answers::Answers;
+use crate::quality::confusion::predicted_classes;
 
 /// A network that gives class scores.
 pub trait Network {
@@ -35,6 +38,9 @@ pub struct Supervised<'a, N> {
     network: &'a N,
     train: Target,
     val: Target,
+    loss: ClassLoss,
+    monitor: Monitor,
+    positive: Option<u32>,
 }
 
 struct Target {
@@ -49,16 +55,49 @@ impl Target {
 }
 
 impl<'a, N: Network> Supervised<'a, N> {
-    /// Learns from `train`, stops early by `val`.
+    /// Learns from the training nodes of a task as the settings say: with their class weights, watched by their monitor.
+    pub fn new(network: &'a N, task: &Task<'_>, config: &TrainingConfig) -> Result<Self> {
+        let loss = config.class_weights.resolve(task)?;
+        Ok(Self::on(network, &task.train, &task.val).judged(loss, config.monitor, task.positive_class))
+    }
+
+    /// Learns from `train`, stops early by `val`; all nodes count the same.
     pub fn on(network: &'a N, train: &Labelled, val: &Labelled) -> Self {
-        Supervised { network, train: Target::new(train), val: Target::new(val) }
+        let (loss, monitor) = (ClassLoss::default(), Monitor::Accuracy);
+        Supervised {
+            network,
+            train: Target::new(train),
+            val: Target::new(val),
+            loss,
+            monitor,
+            positive: None,
+        }
+    }
+
+    /// The same with another loss, and watched by something else.
+    pub fn judged(self, loss: ClassLoss, monitor: Monitor, positive: Option<u32>) -> Self {
+        Supervised { loss, monitor, positive, ..self }
+    }
+
+    /// What the monitor looks at beside accuracy and loss.
+    fn value(&self, scores: &Var) -> Option<f32> {
+        let metric = self.monitor.metric()?;
+        let probabilities = scores.softmax().value().clone();
+        let answers = Answers {
+            num_classes: probabilities.cols(),
+            truth: self.val.classes.to_vec(),
+            predicted: predicted_classes(&probabilities),
+            probabilities,
+            positive: self.positive,
+        };
+        answers.value(metric).map(|value| value as f32)
     }
 }
 
 impl<N: Network> Objective for Supervised<'_, N> {
     fn loss(&self, parameters: &[Var], seed: u64) -> Var {
         let (scores, extra) = self.network.training_scores_of(&self.train.nodes, parameters, seed);
-        let loss = scores.cross_entropy(&self.train.classes);
+        let loss = self.loss.of(&scores, &self.train.classes);
         match extra {
             Some(extra) => loss.add(&extra),
             None => loss,
@@ -79,7 +118,8 @@ impl<N: Network> Objective for Supervised<'_, N> {
             .count();
         Some(Score {
             accuracy: right as f32 / scores.rows().max(1) as f32,
-            loss: scores.cross_entropy(&self.val.classes).scalar(),
+            loss: self.loss.of(&scores, &self.val.classes).scalar(),
+            value: self.value(&scores),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::graph::{Dataset, Features, Graph, Labelled, Split};
+use crate::quality::positive::positive_class;
 
 /// A dataset under one split, without its test labels.
 #[derive(Clone, Debug)]
@@ -16,6 +17,10 @@ pub struct Task<'a> {
     pub train: Labelled,
     /// What early stopping looks at.
     pub val: Labelled,
+    /// Names of the classes, by their numbers; may be empty where nobody asks for a class by name.
+    pub class_names: &'a [String],
+    /// The class that is looked for, see [`crate::metrics::positive_class`].
+    pub positive_class: Option<u32>,
 }
 
 impl<'a> Task<'a> {
@@ -27,12 +32,15 @@ impl<'a> Task<'a> {
             nodes: part.to_vec(),
             classes: part.iter().filter_map(|&n| dataset.labels().get(n as usize)).collect(),
         };
+        let (train, class_names) = (labelled(&split.train), dataset.labels().names());
         Ok(Task {
             graph: dataset.graph(),
             features: dataset.features(),
             num_classes: dataset.num_classes(),
-            train: labelled(&split.train),
+            positive_class: positive_class(class_names, dataset.details().positive_class, &train.classes),
+            train,
             val: labelled(&split.val),
+            class_names,
         })
     }
 }

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Auto, Checkpoint, EpochRecord, Parameters, Session, Tensors};
+use super::{Auto, Checkpoint, ClassWeights, EpochRecord, Parameters, Session, Tensors};
 use crate::autograd::{Adam, AdamConfig, Order, Var, gradients};
 use crate::error::{Error, Result};
 use crate::linalg::Mat;
 use crate::linalg::random::derive;
+use crate::quality::metric::Metric;
 
 /// How long training may go on unsaved.
 const SAVE_EVERY: Duration = Duration::from_secs(10);
@@ -29,6 +30,9 @@ pub struct TrainingConfig {
     pub weight_decay: Auto<f32>,
     /// What counts as an improvement.
     pub monitor: Monitor,
+    /// How much the training nodes of each class count: `none` (all the same), `auto` (each class as much as any other), or
+    /// weights by class, such as `fraud=10,ok=1`.
+    pub class_weights: ClassWeights,
 }
 
 /// What early stopping looks at, at the validation nodes.
@@ -39,6 +43,27 @@ pub enum Monitor {
     Accuracy,
     /// Lower cross-entropy.
     Loss,
+    /// A higher mean over the classes of the share that is right; of equals, lower cross-entropy, as below.
+    BalancedAccuracy,
+    /// A higher mean of the classes' F1 scores.
+    MacroF1,
+    /// A higher ROC AUC of the positive class, or over the classes.
+    RocAuc,
+    /// A higher average precision, likewise.
+    AveragePrecision,
+}
+
+impl Monitor {
+    /// The figure that [`Score::value`] must hold, beside those that it always has.
+    pub fn metric(self) -> Option<Metric> {
+        match self {
+            Monitor::Accuracy | Monitor::Loss => None,
+            Monitor::BalancedAccuracy => Some(Metric::BalancedAccuracy),
+            Monitor::MacroF1 => Some(Metric::MacroF1),
+            Monitor::RocAuc => Some(Metric::RocAuc),
+            Monitor::AveragePrecision => Some(Metric::AveragePrecision),
+        }
+    }
 }
 
 impl Default for TrainingConfig {
@@ -49,6 +74,7 @@ impl Default for TrainingConfig {
             learning_rate: 0.01,
             weight_decay: Auto::Given(5e-4),
             monitor: Monitor::Accuracy,
+            class_weights: ClassWeights::None,
         }
     }
 }
@@ -77,7 +103,7 @@ impl TrainingConfig {
         {
             return wrong("weight_decay", &decay, "auto, 0 or a small positive number, such as 5e-4");
         }
-        Ok(())
+        self.class_weights.validate(&format!("{prefix}.class_weights"))
     }
 
     /// The optimiser of a loss that is a mean of so many examples.
@@ -138,16 +164,20 @@ pub struct Score {
     pub accuracy: f32,
     /// Cross-entropy.
     pub loss: f32,
+    /// What else is looked at, 0..=1; none where it makes no sense.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f32>,
 }
 
 impl Score {
     /// Whether this is an improvement.
     pub fn beats(&self, other: &Score, monitor: Monitor) -> bool {
+        let better =
+            |own: Option<f32>, others: Option<f32>| own > others || (own == others && self.loss < other.loss);
         match monitor {
             Monitor::Loss => self.loss < other.loss,
-            Monitor::Accuracy => {
-                self.accuracy > other.accuracy || (self.accuracy == other.accuracy && self.loss < other.loss)
-            }
+            Monitor::Accuracy => better(Some(self.accuracy), Some(other.accuracy)),
+            _ => better(self.value, other.value),
         }
     }
 }

@@ -12,6 +12,7 @@ use lhs::experiment::splits::{NumberedSplit, SplitSpec};
 use lhs::experiment::tuner::{BATCH, Found, Trial, header};
 use lhs::experiment::{self, Data, IfPresent, Observer, Store, Tuner};
 use lhs::graph::{Dataset, DatasetParts, Labels};
+use lhs::metrics::Metric;
 use lhs::models::ModelKind;
 use lhs::training;
 use toml::Table;
@@ -63,6 +64,7 @@ impl Parts {
             kind: &self.kind,
             base: &self.base,
             space: (self.kind.search)(),
+            metric: Metric::Accuracy,
             splits: &self.splits,
             seed: options.seed,
             trials: options.trials,
@@ -162,7 +164,7 @@ fn the_header_says_how_it_was_found() {
     let folder = tempfile::tempdir().unwrap();
     let found = tune(folder.path(), &PLAIN).unwrap();
     let best = found.best().unwrap();
-    assert!(best.val_accuracy() >= found.trials[0].val_accuracy());
+    assert!(best.value() >= found.trials[0].value());
     let options = Options { budget: Some(Duration::from_secs(60)), ..PLAIN };
     let (dataset, parts) = (toy::dataset(), Parts::new(&toy::dataset()));
     let tuner = parts.tuner(&dataset, &options, &());
@@ -173,7 +175,7 @@ fn the_header_says_how_it_was_found() {
         "budget: at most 60 s per sitting",
         concat!("seed: 3; lhs ", env!("CARGO_PKG_VERSION")),
         "Splits: all (10) of toy",
-        &format!("Mean validation accuracy: {:.2} %", best.val_accuracy()),
+        &format!("Mean validation accuracy: {:.2} %", best.value()),
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
     }

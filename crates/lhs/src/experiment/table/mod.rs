@@ -5,6 +5,8 @@
 
 #[cfg(test)]
 pub(crate) mod made_up;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::collections::BTreeMap;
@@ -15,6 +17,7 @@ use serde::Serialize;
 pub use text::csv_text;
 
 use crate::experiment::{AttackId, CellId, CellRecord, Suite};
+use crate::metrics::Metric;
 use crate::metrics::significance::paired_p_value;
 use crate::metrics::statistics as metrics;
 
@@ -65,6 +68,8 @@ pub struct Column {
 /// What was found where a line and a column meet. Maps by key, because sums of floats depend on their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entry {
+    /// What the table shows, at the test nodes, in percent.
+    pub values: BTreeMap<CellKey, f64>,
     /// Accuracies at the test nodes, in percent.
     pub accuracies: BTreeMap<CellKey, f64>,
     /// Seconds to train the models of these cells.
@@ -84,6 +89,8 @@ pub struct AccuracyTable {
     pub lines: Vec<Line>,
     /// Models and variants, in the order of the suite.
     pub columns: Vec<Column>,
+    /// What each line shows.
+    metrics: Vec<Metric>,
     /// Entries by line and column.
     entries: Vec<Vec<Entry>>,
 }
@@ -109,8 +116,14 @@ pub struct Row {
     pub failed: usize,
     /// Mean accuracy at the test nodes; none if all failed.
     pub test_accuracy_mean: Option<f64>,
-    /// Its population standard deviation.
+    /// Its population standard deviation; none of one cell.
     pub test_accuracy_std: Option<f64>,
+    /// What the table shows.
+    pub metric: Metric,
+    /// Its mean at the test nodes.
+    pub test_metric_mean: Option<f64>,
+    /// Its population standard deviation; none of one cell.
+    pub test_metric_std: Option<f64>,
     /// Mean time to train a model.
     pub train_seconds_mean: Option<f64>,
 }
@@ -215,14 +228,21 @@ fn mean_of(values: &BTreeMap<CellKey, f64>) -> Option<f64> {
     (!values.is_empty()).then(|| metrics::mean(&values))
 }
 
+/// Population standard deviation; none of fewer than two, which have no spread.
+fn std_of(values: &BTreeMap<CellKey, f64>) -> Option<f64> {
+    let values: Vec<f64> = values.values().copied().collect();
+    (values.len() > 1).then(|| metrics::std(&values))
+}
+
 impl Entry {
-    /// An entry with nothing but accuracies.
+    /// An entry with nothing but accuracies, which are what it shows.
     pub fn of_accuracies(accuracies: impl IntoIterator<Item = (CellKey, f64)>) -> Self {
-        Entry { accuracies: accuracies.into_iter().collect(), ..Entry::default() }
+        let accuracies: BTreeMap<CellKey, f64> = accuracies.into_iter().collect();
+        Entry { values: accuracies.clone(), accuracies, ..Entry::default() }
     }
 
-    /// Takes in a cell.
-    fn add(&mut self, record: &CellRecord) {
+    /// Takes in a cell, of which a metric is shown.
+    fn add(&mut self, record: &CellRecord, metric: Metric) {
         let Some(measured) = &record.result else {
             self.failed += 1;
             return;
@@ -230,6 +250,9 @@ impl Entry {
         let key = cell_key(&record.id);
         if let Some(accuracy) = measured.scores.test_accuracy {
             self.accuracies.insert(key, accuracy);
+        }
+        if let Some(value) = measured.scores.test(metric) {
+            self.values.insert(key, value);
         }
         self.train_seconds.insert(key, measured.train_seconds);
         self.peak_memory_bytes = self.peak_memory_bytes.max(measured.peak_memory_bytes);
@@ -245,15 +268,14 @@ impl Entry {
         self.accuracies.len()
     }
 
-    /// Mean accuracy; none if nothing was finished.
+    /// Mean of what is shown; none if nothing was finished.
     pub fn mean(&self) -> Option<f64> {
-        mean_of(&self.accuracies)
+        mean_of(&self.values)
     }
 
-    /// Population standard deviation of the accuracies; none if nothing was finished.
+    /// Population standard deviation of what is shown; none of one cell.
     pub fn std(&self) -> Option<f64> {
-        let values: Vec<f64> = self.accuracies.values().copied().collect();
-        (!values.is_empty()).then(|| metrics::std(&values))
+        std_of(&self.values)
     }
 
     /// Mean seconds to train a model.
@@ -261,12 +283,10 @@ impl Entry {
         mean_of(&self.train_seconds)
     }
 
-    /// p-value of the difference to another entry over the cells that both have; none below two.
+    /// p-value of the difference to another entry over the cells that both have; none of fewer than six.
     pub fn p_value_against(&self, other: &Entry) -> Option<f64> {
-        let pairs =
-            self.accuracies.iter().filter_map(|(key, value)| Some(other.accuracies.get(key)? - value));
-        let differences: Vec<f64> = pairs.collect();
-        if differences.len() < 2 { None } else { paired_p_value(&differences) }
+        let pairs = self.values.iter().filter_map(|(key, value)| Some(other.values.get(key)? - value));
+        paired_p_value(&pairs.collect::<Vec<f64>>())
     }
 }
 
@@ -274,8 +294,8 @@ impl Entry {
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match (self.mean(), self.std()) {
-            (Some(mean), Some(std)) if self.cells() > 1 => format!("{mean:.2} ± {std:.2}"),
-            (Some(mean), _) => format!("{mean:.2}"),
+            (Some(mean), Some(std)) => format!("{mean:.2} ± {std:.2}"),
+            (Some(mean), None) => format!("{mean:.2}"),
             _ if self.failed > 0 => "failed".into(),
             _ => String::new(),
         };
@@ -284,17 +304,24 @@ impl fmt::Display for Entry {
 }
 
 impl AccuracyTable {
-    /// Sums up the cells of a suite. Only what has a cell gets a line or a column.
+    /// Sums up the cells of a suite. Only what has a cell gets a line or a column. A line shows the metric of the suite, or
+    /// else what its models were judged by.
     pub fn new(suite: &Suite, records: &[CellRecord]) -> Self {
+        Self::showing(suite.metric, suite, records)
+    }
+
+    /// The same with a metric of one's choice.
+    pub fn showing(metric: Option<Metric>, suite: &Suite, records: &[CellRecord]) -> Self {
         let mut lines = distinct(records.iter().map(|record| Line::of(&record.id)));
         lines.sort_by_cached_key(|line| line.place(suite));
         let mut columns = distinct(records.iter().map(|record| Column::of(&record.id)));
         columns.sort_by_cached_key(|column| column.place(suite));
         let entries = vec![vec![Entry::default(); columns.len()]; lines.len()];
-        let mut table = AccuracyTable { lines, columns, entries };
+        let metrics = lines.iter().map(|line| metric.unwrap_or_else(|| judged_by(line, records))).collect();
+        let mut table = AccuracyTable { lines, columns, metrics, entries };
         for record in records {
             if let Some((line, column)) = table.place(&record.id) {
-                table.entries[line][column].add(record);
+                table.entries[line][column].add(record, table.metrics[line]);
             }
         }
         table
@@ -302,12 +329,37 @@ impl AccuracyTable {
 
     /// Holds the entries against published figures.
     pub fn with_paper(mut self, figure: impl Fn(&Line, &Column) -> Option<Published>) -> Self {
-        for (line, entries) in self.lines.iter().zip(&mut self.entries) {
+        // What was published are accuracies.
+        let accuracies = self.metrics.iter().map(|metric| *metric == Metric::Accuracy);
+        let lines = self.lines.iter().zip(&mut self.entries).zip(accuracies);
+        for ((line, entries), _) in lines.filter(|(_, comparable)| *comparable) {
             for (column, entry) in self.columns.iter().zip(entries) {
                 entry.paper = figure(line, column);
             }
         }
         self
+    }
+
+    /// What a line shows.
+    pub fn metric(&self, line: usize) -> Metric {
+        self.metrics[line]
+    }
+
+    /// The line in words, with what it shows where that is not accuracy.
+    pub fn line_name(&self, line: usize) -> String {
+        format!("{}{}", self.lines[line], self.not_accuracy(line))
+    }
+
+    /// The state of a line's data, likewise.
+    pub fn state(&self, line: usize) -> String {
+        format!("{}{}", self.lines[line].state(), self.not_accuracy(line))
+    }
+
+    fn not_accuracy(&self, line: usize) -> String {
+        match self.metrics[line] {
+            Metric::Accuracy => String::new(),
+            metric => format!(", {metric}"),
+        }
     }
 
     /// Line and column of a cell, if the table has them.
@@ -352,7 +404,7 @@ impl AccuracyTable {
     }
 
     fn row(&self, line: usize, column: usize) -> Row {
-        let entry = self.entry(line, column);
+        let (entry, metric) = (self.entry(line, column), self.metrics[line]);
         let (line, column) = (&self.lines[line], &self.columns[column]);
         Row {
             dataset: line.dataset.clone(),
@@ -363,11 +415,21 @@ impl AccuracyTable {
             variant: column.variant.clone(),
             cells: entry.cells(),
             failed: entry.failed,
-            test_accuracy_mean: entry.mean(),
-            test_accuracy_std: entry.std(),
+            test_accuracy_mean: mean_of(&entry.accuracies),
+            test_accuracy_std: std_of(&entry.accuracies),
+            metric,
+            test_metric_mean: entry.mean(),
+            test_metric_std: entry.std(),
             train_seconds_mean: entry.train_seconds_mean(),
         }
     }
+}
+
+/// What all finished cells of a line were judged by; accuracy, which all have, if they differ.
+fn judged_by(line: &Line, records: &[CellRecord]) -> Metric {
+    let own = records.iter().filter(|record| Line::of(&record.id) == *line);
+    let found = distinct(own.filter_map(|record| Some(record.result.as_ref()?.scores.judged_by())));
+    if let [metric] = found[..] { metric } else { Metric::Accuracy }
 }
 
 /// Each item once, in the order in which they first appear.
@@ -379,59 +441,4 @@ pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
         }
     });
     found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::experiment::table::made_up::{cells, failed, record, suite};
-
-    #[test]
-    fn neither_order_nor_sums_depend_on_what_was_finished_first() {
-        let (suite, mut records) = (suite(), cells());
-        let table = AccuracyTable::new(&suite, &records);
-        let names: Vec<String> = table.columns.iter().map(Column::to_string).collect();
-        assert_eq!(names, ["mlp", "lhs", "lhs (wide)"]);
-        let states: Vec<String> = table.lines.iter().map(Line::to_string).collect();
-        assert_eq!(states, ["b clean", "b dice 0.5", "b dice 0.5 before training", "a clean"]);
-        for _ in 0..records.len() {
-            records.rotate_left(1);
-            assert_eq!(AccuracyTable::new(&suite, &records), table);
-        }
-    }
-
-    #[test]
-    fn an_entry_sums_up_its_cells() {
-        let records = [
-            record("b", ("mlp", None), 0, None, 50.0),
-            record("b", ("mlp", None), 1, None, 60.0),
-            failed("b", ("mlp", None), 2),
-            record("b", ("lhs", None), 0, None, 70.0),
-            record("b", ("lhs", None), 1, None, 80.0),
-        ];
-        let table = AccuracyTable::new(&suite(), &records);
-        let mlp = table.entry(0, 0);
-        assert_eq!((mlp.mean(), mlp.std(), mlp.cells(), mlp.failed), (Some(55.0), Some(5.0), 2, 1));
-        assert_eq!(
-            (mlp.to_string().as_str(), table.is_best(0, 0), table.is_best(0, 1)),
-            ("55.00 ± 5.00", false, true)
-        );
-        // Two pairs on the same side: 2 of the 4 ways are as extreme.
-        assert_eq!((table.p_value(0, 0), table.p_value(0, 1)), (Some(0.5), None));
-        let rows = table.rows();
-        assert_eq!((rows.len(), rows[0].failed, rows[0].train_seconds_mean), (2, 1, Some(1.5)));
-    }
-
-    #[test]
-    fn empty_entries_are_no_rows_and_failed_ones_are() {
-        let records = [record("b", ("mlp", None), 0, None, 50.0), failed("a", ("lhs", None), 0)];
-        let table = AccuracyTable::new(&suite(), &records);
-        let rows = table.rows();
-        assert_eq!((table.lines.len(), table.columns.len(), rows.len()), (2, 2, 2));
-        assert_eq!((rows[1].dataset.as_str(), rows[1].failed, rows[1].test_accuracy_mean), ("a", 1, None));
-        assert_eq!(
-            (table.entry(1, 1).to_string(), table.entry(0, 1).to_string()),
-            ("failed".into(), String::new())
-        );
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{AccuracyTable, Column, Line};
+use super::{AccuracyTable, Column};
 
 /// More columns than these are hard to read in a terminal: the table is turned.
 const WIDE: usize = 6;
@@ -12,7 +12,7 @@ const ROOM: usize = 14;
 impl AccuracyTable {
     /// For a terminal: one line per dataset and state, or one per model where there are many models.
     pub fn plain(&self) -> String {
-        let lines: Vec<String> = self.lines.iter().map(Line::to_string).collect();
+        let lines: Vec<String> = (0..self.lines.len()).map(|line| self.line_name(line)).collect();
         let columns: Vec<String> = self.columns.iter().map(Column::to_string).collect();
         if columns.len() > WIDE {
             aligned(&columns, &lines, |side, head| self.entry(head, side).to_string())
@@ -27,7 +27,8 @@ impl AccuracyTable {
         let mut text = format!("| data | state | {} |\n|---|---|", heads.join(" | "));
         text.push_str(&"---|".repeat(self.columns.len()));
         for (place, line) in self.lines.iter().enumerate() {
-            let _ = write!(text, "\n| {} | {} |", in_markdown(&line.dataset), in_markdown(&line.state()));
+            let _ =
+                write!(text, "\n| {} | {} |", in_markdown(&line.dataset), in_markdown(&self.state(place)));
             for (column, entry) in self.entries(place) {
                 let bold = if self.is_best(place, column) { "**" } else { "" };
                 let paper = entry.paper.map_or(String::new(), |paper| format!(" ({:.2})", paper.mean));
@@ -50,12 +51,13 @@ impl AccuracyTable {
             "paper_mean",
             "paper_std",
             "p_against_lhs",
+            "metric",
         ];
         let places = (0..self.lines.len()).flat_map(|line| (0..self.columns.len()).map(move |c| (line, c)));
         csv_text(header, places.map(|(line, column)| self.csv_row(line, column)))
     }
 
-    fn csv_row(&self, line: usize, column: usize) -> [String; 10] {
+    fn csv_row(&self, line: usize, column: usize) -> [String; 11] {
         let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.4}"));
         let entry = self.entry(line, column);
         [
@@ -69,6 +71,7 @@ impl AccuracyTable {
             number(entry.paper.map(|paper| paper.mean)),
             number(entry.paper.and_then(|paper| paper.std)),
             number(self.p_value(line, column)),
+            self.metric(line).name().to_string(),
         ]
     }
 
@@ -83,7 +86,7 @@ impl AccuracyTable {
         for (place, line) in self.lines.iter().enumerate() {
             let entries: Vec<String> =
                 self.entries(place).map(|(column, _)| self.latex_entry(place, column)).collect();
-            let (dataset, state) = (in_latex(&line.dataset), in_latex(&line.state()));
+            let (dataset, state) = (in_latex(&line.dataset), in_latex(&self.state(place)));
             let _ = writeln!(text, "{dataset} & {state} & {} \\\\", entries.join(" & "));
         }
         text + "\\hline\n\\end{tabular}\n"
@@ -94,7 +97,7 @@ impl AccuracyTable {
         let Some(mean) = entry.mean() else { return "--".into() };
         let mean =
             if self.is_best(line, column) { format!("\\mathbf{{{mean:.2}}}") } else { format!("{mean:.2}") };
-        match entry.std().filter(|_| entry.cells() > 1) {
+        match entry.std() {
             Some(std) => format!("${mean} \\pm {std:.2}$"),
             None => format!("${mean}$"),
         }

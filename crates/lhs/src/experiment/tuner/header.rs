@@ -10,7 +10,7 @@ pub fn comments(command: &str, tuner: &Tuner<'_>, split: &str, found: &Found, be
         || "no time limit".into(),
         |budget| format!("at most {} s per sitting", budget.as_secs()),
     );
-    let count = best.val_accuracies.len();
+    let count = best.values.len();
     let part = if best.finished {
         String::new()
     } else {
@@ -18,7 +18,7 @@ pub fn comments(command: &str, tuner: &Tuner<'_>, split: &str, found: &Found, be
     };
     let defaults = found.trials.first().filter(|trial| trial.trial == 0);
     let compared = defaults
-        .and_then(|first| first.val_accuracy_on(count))
+        .and_then(|first| first.value_on(count))
         .map_or_else(String::new, |mean| format!(" (first trial, the defaults: {mean:.2} %)"));
     vec![
         format!("Found by: {command}"),
@@ -38,8 +38,9 @@ pub fn comments(command: &str, tuner: &Tuner<'_>, split: &str, found: &Found, be
             tuner.data.record.sha256
         ),
         format!(
-            "Mean validation accuracy: {:.2} %{part}{compared}; trial {}",
-            best.val_accuracy(),
+            "Mean validation {}: {:.2} %{part}{compared}; trial {}",
+            tuner.metric,
+            best.value(),
             best.trial
         ),
     ]

@@ -1,4 +1,5 @@
-//! The search for settings: by mean validation accuracy over the splits. Test labels are not looked at.
+//! The search for settings: by the mean over the splits of what counts at the validation nodes, which is accuracy unless
+//! another metric is chosen. Test labels are not looked at.
 //!
 //! Trials run in batches of [`BATCH`], the first trial by itself. What a batch proposes ([`sampler`]) depends on the
 //! batches before it alone. Within a batch the splits come in rounds (1, 2, 4, … splits in all); after a round, a trial is
@@ -27,9 +28,9 @@ use super::plan::{Job, Plan};
 use super::runner::{OnError, Runner, Scoring};
 use super::splits::NumberedSplit;
 use super::store::{Manifest, Store};
-use super::suite::Suite;
+use super::suite::{Judging, Suite};
 use crate::error::{Error, Result};
-use crate::metrics::statistics;
+use crate::metrics::{Metric, Threshold, statistics};
 use crate::models::ModelKind;
 use crate::training::Memo;
 use sampler::{Space, Start};
@@ -52,28 +53,27 @@ pub struct Trial {
     pub finished: bool,
     /// The complete settings.
     pub settings: Table,
-    /// Validation accuracy in percent, split by split.
-    pub val_accuracies: Vec<f64>,
+    /// What counts, at the validation nodes, in percent, split by split.
+    pub values: Vec<f64>,
     /// Training time of its splits together.
     pub seconds: f64,
 }
 
 impl Trial {
-    /// Mean validation accuracy over the splits that were run, in percent.
-    pub fn val_accuracy(&self) -> f64 {
-        statistics::mean(&self.val_accuracies)
+    /// Mean of what counts over the splits that were run, in percent.
+    pub fn value(&self) -> f64 {
+        statistics::mean(&self.values)
     }
 
-    /// Mean validation accuracy over the first `count` splits, in percent, if it ran on as many.
-    pub fn val_accuracy_on(&self, count: usize) -> Option<f64> {
-        self.val_accuracies.get(..count).map(statistics::mean)
+    /// Mean of what counts over the first `count` splits, in percent, if it ran on as many.
+    pub fn value_on(&self, count: usize) -> Option<f64> {
+        self.values.get(..count).map(statistics::mean)
     }
 
     /// Whether it did better on the splits that both have, a third of the other's at least: on fewer, chance decides.
     fn is_ahead_of(&self, further: &Trial) -> bool {
-        let shared = self.val_accuracies.len();
-        3 * shared >= further.val_accuracies.len()
-            && further.val_accuracy_on(shared).is_some_and(|mean| self.val_accuracy() > mean)
+        let shared = self.values.len();
+        3 * shared >= further.values.len() && further.value_on(shared).is_some_and(|mean| self.value() > mean)
     }
 }
 
@@ -87,6 +87,8 @@ pub struct Tuner<'a> {
     pub base: &'a Table,
     /// What varies.
     pub space: Space,
+    /// What counts at the validation nodes.
+    pub metric: Metric,
     /// The splits to score on.
     pub splits: &'a [NumberedSplit],
     /// The seed of everything random.
@@ -117,17 +119,16 @@ impl Found {
     /// its time.)
     pub fn best(&self) -> Option<&Trial> {
         let finished = highest(self.trials.iter().filter(|trial| trial.finished));
-        let furthest = self.cut_off.iter().map(|trial| trial.val_accuracies.len()).max();
-        let unfinished =
-            highest(self.cut_off.iter().filter(|trial| Some(trial.val_accuracies.len()) == furthest));
+        let furthest = self.cut_off.iter().map(|trial| trial.values.len()).max();
+        let unfinished = highest(self.cut_off.iter().filter(|trial| Some(trial.values.len()) == furthest));
         let ahead = unfinished.filter(|trial| finished.is_none_or(|finished| trial.is_ahead_of(finished)));
         ahead.or(finished)
     }
 }
 
-/// The trial with the highest validation accuracy; of equals, the first.
+/// The trial with the highest value; of equals, the first.
 fn highest<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<&'a Trial> {
-    trials.reduce(|best, trial| if trial.val_accuracy() > best.val_accuracy() { trial } else { best })
+    trials.reduce(|best, trial| if trial.value() > best.value() { trial } else { best })
 }
 
 impl Tuner<'_> {
@@ -140,6 +141,9 @@ impl Tuner<'_> {
             seeds: vec![self.seed],
             found_settings: false,
             settings: [(self.kind.name.to_string(), self.base.clone())].into(),
+            // As it was before there was a choice, so that older searches go on.
+            metric: Some(self.metric).filter(|metric| *metric != Metric::Accuracy),
+            positive_class: self.positive_class().map(String::from),
             ..Suite::default()
         };
         let plan = Plan {
@@ -151,6 +155,12 @@ impl Tuner<'_> {
         let mut search = vec![("splits".to_string(), format!("{split}, {} of them", self.splits.len()))];
         search.extend(self.space.iter().map(|(key, range)| (key.to_string(), format!("{range:?}"))));
         Manifest::new("tune", &suite, &plan).searching(search)
+    }
+
+    /// The class that is looked for, if it was named.
+    fn positive_class(&self) -> Option<&str> {
+        let named = self.data.dataset.details().positive_class?;
+        Some(&self.data.record.classes[named as usize])
     }
 
     /// Searches; each split of each trial is kept in the store as soon as it is over.
@@ -212,12 +222,12 @@ impl Batch<'_> {
         for round in rounds {
             let end = round.end;
             self.round(&mut running, round)?;
-            if running.iter().any(|trial| trial.val_accuracies.len() < end) {
+            if running.iter().any(|trial| trial.values.len() < end) {
                 // Time is up. Who is hopeless can't be said before all are through; the next sitting will say it.
                 let (finished, mut under_way): (Vec<Trial>, Vec<Trial>) =
                     running.into_iter().partition(|trial| trial.finished);
                 over.extend(finished);
-                under_way.retain(|trial| !trial.val_accuracies.is_empty());
+                under_way.retain(|trial| !trial.values.is_empty());
                 return Ok(Ran { over, under_way, complete: false });
             }
             let peers: Vec<Trial> = [self.history, &over, &running].concat();
@@ -237,7 +247,7 @@ impl Batch<'_> {
             trial: number,
             finished: false,
             settings: sampler::propose(&start, space, self.history, *seed, number),
-            val_accuracies: Vec::new(),
+            values: Vec::new(),
             seconds: 0.0,
         }
     }
@@ -269,9 +279,9 @@ impl Batch<'_> {
             // In the order of the splits, up to the first that is missing.
             for split in splits {
                 let Some(record) = own.iter().find(|record| record.id.split == split.number) else { break };
-                trial.val_accuracies.push(accuracy(record)?);
+                trial.values.push(value(record)?);
             }
-            trial.finished = trial.val_accuracies.len() == self.tuner.splits.len();
+            trial.finished = trial.values.len() == self.tuner.splits.len();
         }
         Ok(())
     }
@@ -284,8 +294,17 @@ impl Batch<'_> {
         };
         let seed = self.tuner.seed;
         let split = split.clone();
-        let mut job =
-            Job { data: 0, method, split, seed, attack_seed: seed, poison: None, cells: Vec::new() };
+        let mut job = Job {
+            data: 0,
+            method,
+            split,
+            seed,
+            attack_seed: seed,
+            poison: None,
+            // Decisions are those of the likelier class: thresholds are for the model that is kept in the end.
+            judging: Judging { metric: Some(self.tuner.metric), threshold: Some(Threshold::Half) },
+            cells: Vec::new(),
+        };
         job.cells = vec![job.cell(&self.tuner.data, None, None, false)];
         job
     }
@@ -296,11 +315,11 @@ fn variant(trial: usize) -> String {
     format!("trial {trial}")
 }
 
-/// Validation accuracy in percent. Settings with which training diverges are bad settings; that the first trial fails is
+/// What counts, in percent. Settings with which training diverges are bad settings; that the first trial fails is
 /// news.
-fn accuracy(record: &CellRecord) -> Result<f64> {
+fn value(record: &CellRecord) -> Result<f64> {
     match (&record.result, &record.error) {
-        (Some(measured), _) => Ok(measured.scores.val_accuracy),
+        (Some(measured), _) => Ok(measured.scores.val()),
         (None, Some(problem)) if record.id.variant == Some(variant(0)) => {
             Err(Error::data(problem.clone(), "fix other settings for the search"))
         }
@@ -310,10 +329,10 @@ fn accuracy(record: &CellRecord) -> Result<f64> {
 
 /// Whether too many of its peers, itself among them, did better on the same splits.
 fn is_hopeless(trial: &Trial, peers: &[Trial]) -> bool {
-    let count = trial.val_accuracies.len();
-    let means: Vec<f64> = peers.iter().filter_map(|peer| peer.val_accuracy_on(count)).collect();
+    let count = trial.values.len();
+    let means: Vec<f64> = peers.iter().filter_map(|peer| peer.value_on(count)).collect();
     let bar = statistics::quantile(&means, if count < RAISED_FROM { 0.5 } else { 0.75 });
-    means.len() >= ENOUGH && bar.is_some_and(|bar| trial.val_accuracy() < bar)
+    means.len() >= ENOUGH && bar.is_some_and(|bar| trial.value() < bar)
 }
 
 /// Splits round by round: the first, one more, then as many again as there were.
@@ -339,9 +358,9 @@ mod tests {
         assert!(rounds(0).is_empty());
     }
 
-    fn trial(number: usize, finished: bool, val_accuracies: &[f64]) -> Trial {
-        let val_accuracies = val_accuracies.to_vec();
-        Trial { trial: number, finished, settings: Table::new(), val_accuracies, seconds: 1.0 }
+    fn trial(number: usize, finished: bool, values: &[f64]) -> Trial {
+        let values = values.to_vec();
+        Trial { trial: number, finished, settings: Table::new(), values, seconds: 1.0 }
     }
 
     #[test]

@@ -54,7 +54,7 @@ fn best_half(history: &[Trial]) -> Vec<&Table> {
         return Vec::new();
     }
     let mut finished: Vec<&Trial> = history.iter().filter(|trial| trial.finished).collect();
-    finished.sort_by(|a, b| b.val_accuracy().total_cmp(&a.val_accuracy()).then(a.trial.cmp(&b.trial)));
+    finished.sort_by(|a, b| b.value().total_cmp(&a.value()).then(a.trial.cmp(&b.trial)));
     finished.truncate(finished.len().div_ceil(2));
     finished.into_iter().map(|trial| &trial.settings).collect()
 }
@@ -199,7 +199,7 @@ mod tests {
             trial: number,
             finished: true,
             settings: propose(&start(&base()), &space(), &[], 1, number),
-            val_accuracies: vec![number as f64],
+            values: vec![number as f64],
             seconds: 0.0,
         };
         (0..12).map(trial).collect()

@@ -7,6 +7,8 @@
 use super::logistic::Examples;
 use crate::graph::Labelled;
 use crate::linalg::Mat;
+use crate::quality::answers::Answers;
+use crate::quality::confusion::predicted_classes;
 use crate::training::Task;
 use crate::training::{Monitor, Score};
 
@@ -21,6 +23,7 @@ pub(super) struct Judge<'a> {
     pub val: &'a Labelled,
     pub num_classes: usize,
     pub monitor: Monitor,
+    pub positive: Option<u32>,
 }
 
 /// Weights `[C, d + 1]`, the bias last, and their score where there are validation nodes.
@@ -31,7 +34,21 @@ pub(super) struct Learned {
 
 impl<'a> Judge<'a> {
     pub fn new(task: &'a Task<'_>, monitor: Monitor) -> Self {
-        Judge { train: &task.train, val: &task.val, num_classes: task.num_classes, monitor }
+        let Task { train, val, num_classes, positive_class, .. } = task;
+        Judge { train, val, num_classes: *num_classes, monitor, positive: *positive_class }
+    }
+
+    /// What the monitor looks at beside accuracy and loss.
+    fn value(&self, classes: &[u32], probabilities: Mat) -> Option<f32> {
+        let metric = self.monitor.metric()?;
+        let answers = Answers {
+            num_classes: self.num_classes,
+            truth: classes.to_vec(),
+            predicted: predicted_classes(&probabilities),
+            probabilities,
+            positive: self.positive,
+        };
+        answers.value(metric).map(|value| value as f32)
     }
 
     /// The best classifier on the rows of an embedding `[n, d]`.
@@ -43,8 +60,12 @@ impl<'a> Judge<'a> {
             weights = train.minimum(weights, penalty);
             let count = val.classes.len();
             let score = (count > 0).then(|| {
-                let (right, loss) = val.judged(&weights);
-                Score { accuracy: right as f32 / count as f32, loss: (loss / count as f64) as f32 }
+                let (right, loss, probabilities) = val.judged(&weights);
+                Score {
+                    accuracy: right as f32 / count as f32,
+                    loss: (loss / count as f64) as f32,
+                    value: self.value(val.classes, probabilities),
+                }
             });
             found.push(Learned { weights: weights.clone(), score });
         }
@@ -73,8 +94,10 @@ mod tests {
         let part =
             |nodes: [u32; 4]| Labelled { nodes: nodes.into(), classes: nodes.map(|node| node % 2).into() };
         let (train, val, nobody) = (part([0, 1, 2, 3]), part([4, 5, 6, 7]), Labelled::default());
-        let judge = |val| Judge { train: &train, val, num_classes: 2, monitor: Monitor::Accuracy };
-        assert_eq!(judge(&val).learn(&embedding).score.map(|score| score.accuracy), Some(1.0));
+        let judge =
+            |val| Judge { train: &train, val, num_classes: 2, monitor: Monitor::RocAuc, positive: None };
+        let score = judge(&val).learn(&embedding).score;
+        assert_eq!(score.map(|score| (score.accuracy, score.value)), Some((1.0, Some(1.0))));
         let learned = judge(&nobody).learn(&embedding);
         assert!(learned.score.is_none());
         assert_eq!(examples(&embedding, &val).judged(&learned.weights).0, 4);

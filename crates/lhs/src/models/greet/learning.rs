@@ -130,7 +130,13 @@ mod tests {
         let prepared = path(&config);
         let nearest = SparseMat::from_triplets(4, 4, vec![(0, 1, 1.0)]);
         let nobody = Labelled::default();
-        let judge = Judge { train: &nobody, val: &nobody, num_classes: 1, monitor: Monitor::Accuracy };
+        let judge = Judge {
+            train: &nobody,
+            val: &nobody,
+            num_classes: 1,
+            monitor: Monitor::Accuracy,
+            positive: None,
+        };
         let objective = Pretraining { config: &config, prepared: &prepared, nearest: &nearest, judge };
         let parameters: Vec<Var> = config.parameters(3, 1).constants();
         let parameters: Vec<Var> = parameters.iter().map(|p| Var::parameter(p.shared_value())).collect();

@@ -106,15 +106,15 @@ impl Examples<'_> {
         (loss, gradient)
     }
 
-    /// How many rows the weights tell right, and the sum of their cross-entropies.
-    pub fn judged(&self, weights: &Mat) -> (usize, f64) {
+    /// How many rows the weights tell right, the sum of their cross-entropies, and the probabilities `[n, C]`.
+    pub fn judged(&self, weights: &Mat) -> (usize, f64, Mat) {
         let mut scores = matmul_nt(&self.rows, weights);
         let (mut right, mut loss) = (0, 0.0);
         for (row, &class) in self.classes.iter().enumerate() {
             right += usize::from(argmax(scores.row(row)) == class as usize);
             loss += f64::from(to_shares(scores.row_mut(row), class as usize));
         }
-        (right, loss)
+        (right, loss, scores)
     }
 }
 

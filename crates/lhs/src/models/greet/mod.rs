@@ -166,6 +166,7 @@ impl Model for Greet {
             settings::share_below_one(&format!("{name}.hide_features"), view.hide_features)?;
             settings::share_below_one(&format!("{name}.hide_edges"), view.hide_edges)?;
         }
+        settings::weighs_no_classes(&self.training)?;
         self.training.validate("training")
     }
 

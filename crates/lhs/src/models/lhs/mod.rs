@@ -245,7 +245,7 @@ impl Lhs {
         let selection = ChannelSelection::measure(task.graph, &structure, &task.train, task.num_classes);
         let channels = self.channels(task, &structure, &selection);
         let network = Encoder::new(self, channels, task.graph, task.features, &structure);
-        let objective = Supervised::on(&network, &task.train, &task.val);
+        let objective = Supervised::new(&network, task, &self.training)?;
         let mut member = |number: usize| {
             let seed = derive(seed, &[1, number as u64]);
             let mut parameters = encoder::parameters(self, &channels, task.num_classes, seed);

@@ -30,8 +30,8 @@ use crate::graph::{Features, Graph, normalise};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, Shrinker, SparseMat, matmul_nt};
 use crate::training::{
-    Companion, Input, MemoKey, Network, Objective, Parameters, Score, Session, Supervised, Task, Tensors,
-    TrainingConfig, dropout_before, probabilities, train,
+    ClassLoss, Companion, Input, MemoKey, Network, Objective, Parameters, Score, Session, Supervised, Task,
+    Tensors, TrainingConfig, dropout_before, probabilities, train,
 };
 
 /// Beyond this, dense matrices of all pairs take gigabytes and their decomposition minutes.
@@ -150,6 +150,7 @@ impl Model for ProGnn {
         let learning = Learning {
             config: self,
             task,
+            loss: self.training.class_weights.resolve(task)?,
             input: Input::scaled(task.features, self.normalise_features),
             given: &given,
             products: products.as_deref(),
@@ -268,7 +269,7 @@ impl Network for DenseGcn<'_> {
 
 impl DenseGcn<'_> {
     /// What the cross-entropy of some nodes, times `weight`, says about the graph.
-    fn through(&self, parameters: &[Var], task: &Task<'_>, weight: f32) -> Through {
+    fn through(&self, parameters: &[Var], task: &Task<'_>, loss: &ClassLoss, weight: f32) -> Through {
         let first = self.input.matmul(&parameters[0]); // [n, hidden]
         let heard = self.graph.matmul(&first);
         // From here on the tape begins anew: what is before needs no gradient.
@@ -276,7 +277,7 @@ impl DenseGcn<'_> {
         let second = entry.add_row(&parameters[1]).relu().matmul(&parameters[2]); // [n, classes]
         let last = self.graph.matmul(&second);
         let scores = last.add_row(&parameters[3]).gather_rows(&task.train.nodes.clone().into());
-        let loss = scores.cross_entropy(&task.train.classes.clone().into()).scale(weight);
+        let loss = loss.of(&scores, &task.train.classes.clone().into()).scale(weight);
         let found = gradients(&loss, &[&entry, &last, &second], Order::First);
         let beside =
             |first: &Var, second: &Var| Mat::side_by_side(&[first.value().clone(), second.value().clone()]);
@@ -294,6 +295,7 @@ impl DenseGcn<'_> {
 struct Learning<'a> {
     config: &'a ProGnn,
     task: &'a Task<'a>,
+    loss: ClassLoss,
     input: Input,
     given: &'a SparseMat,
     products: Option<&'a Mat>,
@@ -309,11 +311,20 @@ impl Learning<'_> {
         let graph = Propagation::over(Rc::clone(&learned.entries), &learned.measured.degrees);
         DenseGcn { config: self.config, input: &self.input, graph }
     }
+
+    fn supervised<'n>(&self, network: &'n DenseGcn<'n>) -> Supervised<'n, DenseGcn<'n>> {
+        let Task { train, val, positive_class, .. } = self.task;
+        Supervised::on(network, train, val).judged(
+            self.loss.clone(),
+            self.config.training.monitor,
+            *positive_class,
+        )
+    }
 }
 
 impl Objective for Learning<'_> {
     fn loss(&self, parameters: &[Var], seed: u64) -> Var {
-        Supervised::on(&self.network(), &self.task.train, &self.task.val).loss(parameters, seed)
+        self.supervised(&self.network()).loss(parameters, seed)
     }
 
     fn num_examples(&self) -> usize {
@@ -321,7 +332,7 @@ impl Objective for Learning<'_> {
     }
 
     fn score(&self, parameters: &[Var]) -> Option<Score> {
-        Supervised::on(&self.network(), &self.task.train, &self.task.val).score(parameters)
+        self.supervised(&self.network()).score(parameters)
     }
 
     fn companion(&self) -> Option<&dyn Companion> {
@@ -336,7 +347,7 @@ impl Companion for Learning<'_> {
     }
 
     fn step(&self, epoch: usize, parameters: &[Var]) {
-        let through = self.network().through(parameters, self.task, self.config.task);
+        let through = self.network().through(parameters, self.task, &self.loss, self.config.task);
         self.graph.borrow_mut().step(self.given, &through, self.products, self.config.pull(epoch));
     }
 
@@ -443,6 +454,8 @@ mod tests {
             num_classes: 2,
             train: labelled(0..100),
             val: labelled(100..200),
+            class_names: &[],
+            positive_class: None,
         };
         let mut config = ProGnn { low_rank: 150.0, low_rank_every: 2, ..ProGnn::default() };
         config.training.epochs = 9;

@@ -1,6 +1,5 @@
-//! How good predictions are: accuracy and macro-F1.
+//! How good decisions are: accuracy, precision, recall, F1.
 
-use super::statistics::mean;
 use crate::linalg::Mat;
 
 /// The class with the highest probability at each node; of equals, the first.
@@ -53,27 +52,49 @@ impl Confusion {
 
     /// Share of each class's nodes that are right (its recall), 0..=1; `None` for a class without nodes.
     pub fn accuracy_per_class(&self) -> Vec<Option<f64>> {
-        (0..self.num_classes).map(|class| ratio(self.get(class, class), self.actual(class))).collect()
+        (0..self.num_classes).map(|class| self.recall(class)).collect()
+    }
+
+    /// Of the nodes of a class, the share that is found, 0..=1; `None` if it has none.
+    pub fn recall(&self, class: usize) -> Option<f64> {
+        ratio(self.get(class, class), self.actual(class))
+    }
+
+    /// Of the nodes taken for a class, the share that is, 0..=1; `None` if there are none.
+    pub fn precision(&self, class: usize) -> Option<f64> {
+        ratio(self.get(class, class), self.predicted(class))
+    }
+
+    /// F1 of a class, 0..=1; `None` if it neither occurs nor was predicted.
+    pub fn f1(&self, class: usize) -> Option<f64> {
+        // F1 = 2 TP / (2 TP + FP + FN), whose denominator is |actual| + |predicted|.
+        ratio(2 * self.get(class, class), self.actual(class) + self.predicted(class))
+    }
+
+    /// The mean of the recalls of the classes that have nodes, 0..=1.
+    pub fn balanced_accuracy(&self) -> Option<f64> {
+        mean((0..self.num_classes).filter_map(|class| self.recall(class)))
     }
 
     /// The unweighted mean of the classes' F1 scores, 0..=1, over classes that occur or were predicted.
     pub fn macro_f1(&self) -> Option<f64> {
-        let scores: Vec<f64> = (0..self.num_classes)
-            .filter_map(|class| {
-                // F1 = 2 TP / (2 TP + FP + FN), whose denominator is |actual| + |predicted|.
-                ratio(2 * self.get(class, class), self.actual(class) + self.predicted(class))
-            })
-            .collect();
-        (!scores.is_empty()).then(|| mean(&scores))
+        mean((0..self.num_classes).filter_map(|class| self.f1(class)))
     }
 
-    fn actual(&self, class: usize) -> usize {
+    /// How many nodes a class has.
+    pub fn actual(&self, class: usize) -> usize {
         (0..self.num_classes).map(|other| self.get(class, other)).sum()
     }
 
-    fn predicted(&self, class: usize) -> usize {
+    /// How many nodes were taken for a class.
+    pub fn predicted(&self, class: usize) -> usize {
         (0..self.num_classes).map(|other| self.get(other, class)).sum()
     }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 fn ratio(part: usize, whole: usize) -> Option<f64> {
@@ -94,6 +115,9 @@ mod tests {
         assert_eq!(confusion.accuracy_per_class(), [Some(0.5), Some(1.0), Some(0.0)]);
         assert!((confusion.macro_f1().unwrap() - (0.5 + 0.8 + 0.0) / 3.0).abs() < 1e-12);
         assert_eq!((confusion.get(2, 0), confusion.total()), (1, 5));
+        assert_eq!(confusion.balanced_accuracy(), Some(0.5));
+        assert_eq!((confusion.precision(0), confusion.precision(2)), (Some(0.5), None));
+        assert_eq!((confusion.recall(1), confusion.f1(1)), (Some(1.0), Some(0.8)));
     }
 
     #[test]
