@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde::Serialize;
 use toml::Table;
 
+use super::memory_plan;
 use super::output::Global;
 use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{DataSelection, ModelSelection, Selected};
@@ -35,6 +36,9 @@ pub struct TrainArgs {
     /// Replace the run that is in the folder
     #[arg(long, conflicts_with = "no_save")]
     force: bool,
+    /// Say how much memory the training will need, and stop
+    #[arg(long, conflicts_with_all = ["resume", "force", "no_save"])]
+    plan: bool,
     /// Measure only, keep nothing
     #[arg(long, conflicts_with = "out")]
     no_save: bool,
@@ -48,6 +52,13 @@ pub fn run(args: &TrainArgs, global: &Global) -> Result<()> {
     let Selected { dataset, spec, splits } = args.data.load(global)?;
     note_direction(args.data.directed, kind, global);
     let settings = args.model.settings(kind, dataset.name(), global)?;
+    let model = (kind.build)(&settings)?;
+    let sizes = memory_plan::sizes(&dataset, &splits)?;
+    if args.plan {
+        return sizes.map_or(Ok(()), |sizes| memory_plan::show(&model, kind.name, &sizes, &dataset, global));
+    }
+    // Before anything is written.
+    sizes.map_or(Ok(()), |sizes| model.ensure_fits(&sizes))?;
     let name = dataset.name().to_string();
     let suite = Suite {
         title: format!("{} on {name}", kind.name),
@@ -186,6 +197,10 @@ struct SplitRow<'a> {
     epochs: usize,
     /// Time for training, interrupted sittings included.
     seconds: f64,
+    /// What the model decided, in a few sentences.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    summary: &'a [String],
+    /// The same in all detail.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     remarks: &'a [String],
 }
@@ -216,7 +231,8 @@ fn report(trained: &Trained<'_>, global: &Global) {
         global.say(format_args!(" mean {train:>8.2} {val:>8.2} {test:>8} ± {spread}"));
     }
     if let Some(first) = rows.first() {
-        first.remarks.iter().for_each(|remark| global.say(format_args!("split {}: {remark}", first.split)));
+        let remarks = global.remarks(first.summary, first.remarks);
+        remarks.iter().for_each(|remark| global.say(format_args!("split {}: {remark}", first.split)));
     }
     if let Some(folder) = trained.folder {
         global.say(format_args!("saved in {}", folder.display()));
@@ -244,6 +260,7 @@ fn row(record: &CellRecord) -> Option<SplitRow<'_>> {
         scores: measured.scores,
         epochs: measured.epochs,
         seconds: measured.train_seconds,
+        summary: &measured.summary,
         remarks: &measured.diagnostics,
     })
 }

@@ -8,6 +8,8 @@
 //! Departs from the authors' code: dropout before the edges' perceptron acts on nodes, so that both directions of an
 //! edge have the same weight.
 
+use super::architecture::TAPE_COPIES;
+use crate::training::memory_plan::{Amounts, DataSizes, product};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -116,6 +118,19 @@ impl Architecture for AltGcn {
             builder.linear(&format!("{name}1"), width, classes);
         }
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let square = product([self.hidden, self.hidden, 3]);
+        let rows = product([sizes.features, self.hidden, 5]) + product([sizes.nodes, self.hidden, 2]);
+        let steps = product([self.steps, sizes.nodes, sizes.classes, 6]);
+        Amounts {
+            prepared: sizes.propagation() * 3usize + sizes.input(),
+            parameters: square + rows,
+            activations: product([sizes.nodes, self.hidden, 4, TAPE_COPIES])
+                + steps
+                + product([sizes.entries, self.hidden, 5]),
+        }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {

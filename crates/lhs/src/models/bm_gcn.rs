@@ -11,6 +11,7 @@
 //! belong to the nodes of that graph alone.
 
 use super::architecture::NetworkSettings;
+use super::architecture::TAPE_COPIES;
 use super::parts::{ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, settings};
@@ -19,6 +20,8 @@ use crate::error::Result;
 use crate::graph::{Features, Graph, Labelled, normalise};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, SparseMat};
+use crate::training::memory_plan::product;
+use crate::training::{Amounts, DataSizes, MemoryPlan};
 use crate::training::{
     Auto, Input, Network, Parameters, Session, Supervised, Task, TrainingConfig, dropout_before,
     probabilities, train,
@@ -204,8 +207,17 @@ impl Model for BmGcn {
         settings::share_below_one("perceptron_dropout", self.perceptron_dropout)
     }
 
+    fn memory(&self, sizes: &DataSizes) -> MemoryPlan {
+        let one = Amounts::layered(sizes, self.hidden, self.layers, 2 * TAPE_COPIES);
+        let perceptron = Amounts::layered(sizes, self.hidden, 2, TAPE_COPIES);
+        let parameters = one.parameters * 2usize + perceptron.parameters;
+        let activations = one.activations + perceptron.activations + product([sizes.entries, 6]);
+        MemoryPlan::of(sizes, &Amounts { prepared: one.prepared, parameters, activations })
+    }
+
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedBmGcn> {
         self.validate()?;
+        self.ensure_fits(&DataSizes::of(task))?;
         let prepared = self.prepare(task.graph, task.features);
         let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
         let perceptron = self.learn_alone(&prepared, task, derive(seed, &[2]), session)?;

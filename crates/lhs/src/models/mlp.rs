@@ -4,6 +4,7 @@
 //! Cost per epoch: `O(nnz(X) * hidden)`.
 
 use super::architecture::NetworkSettings;
+use super::architecture::TAPE_COPIES;
 use super::settings::network_settings;
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, Widths, settings};
 use crate::autograd::Var;
@@ -11,6 +12,7 @@ use crate::error::Result;
 use crate::graph::{Features, Graph, Labelled, normalise};
 use crate::linalg::Mat;
 use crate::linalg::random::{derive, generator, glorot};
+use crate::training::{Amounts, DataSizes, MemoryPlan};
 use crate::training::{
     Input, Network, Parameters, Session, Supervised, Task, TrainingConfig, dropout_before, probabilities,
     train,
@@ -86,8 +88,17 @@ impl Model for Mlp {
         self.shared().check()
     }
 
+    fn memory(&self, sizes: &DataSizes) -> MemoryPlan {
+        // Only nodes of the training and validation parts are read.
+        let share =
+            |count: usize| (count as f64 * sizes.labelled as f64 / sizes.nodes.max(1) as f64) as usize;
+        let read = DataSizes { nodes: sizes.labelled, entries: 0, values: share(sizes.values), ..*sizes };
+        MemoryPlan::of(sizes, &Amounts::layered(&read, self.hidden, self.layers, TAPE_COPIES))
+    }
+
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedMlp> {
         self.validate()?;
+        self.ensure_fits(&DataSizes::of(task))?;
         let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
         // Without edges, nodes outside the training and validation sets have nothing to say.
         let seen: Vec<u32> = task.train.nodes.iter().chain(&task.val.nodes).copied().collect();

@@ -8,6 +8,7 @@ mod formats;
 mod golden;
 mod golden_file;
 mod lhs_model;
+mod memory;
 mod models;
 mod runs;
 mod structure;

@@ -13,6 +13,8 @@
 
 mod plane;
 
+use super::architecture::TAPE_COPIES;
+use crate::training::memory_plan::{Amounts, DataSizes, product};
 use std::sync::Arc;
 
 pub use self::plane::Embedding;
@@ -86,6 +88,15 @@ impl Architecture for GeomGcn {
             }
         }
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let width = product([CELLS, self.hidden]);
+        Amounts {
+            prepared: sizes.propagation() * 2usize + sizes.input(),
+            parameters: width * sizes.features + width * product([CELLS, sizes.classes]),
+            activations: width * sizes.nodes * TAPE_COPIES,
+        }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {

@@ -16,6 +16,9 @@
 
 mod graph;
 
+use super::architecture::TAPE_COPIES;
+use crate::training::memory_plan::product;
+use crate::training::{Amounts, DataSizes, MemoryPlan};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -134,9 +137,17 @@ impl Model for ProGnn {
         settings::at_least_one("network_steps", self.network_steps)
     }
 
+    fn memory(&self, sizes: &DataSizes) -> MemoryPlan {
+        let usual = Amounts::layered(sizes, self.hidden, 2, TAPE_COPIES);
+        // The learned graph, its momentum, its best state, products of features, gradients and their decomposition.
+        let pairs = product([sizes.nodes, sizes.nodes, 10]);
+        MemoryPlan::of(sizes, &Amounts { prepared: usual.prepared + pairs, ..usual })
+    }
+
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedProGnn> {
         self.validate()?;
         few_enough(task.graph)?;
+        self.ensure_fits(&DataSizes::of(task))?;
         let given = normalise::adjacency(&task.graph.to_undirected());
         let products = match self.smoothness > 0.0 {
             true => Some(session.shared(
