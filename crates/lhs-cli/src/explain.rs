@@ -109,19 +109,19 @@ fn find(dataset: &Dataset, id: &str) -> Result<usize> {
 fn say(told: &Explanation, options: &ExplainOptions, model: &str, global: &Global) {
     let label = match &told.label {
         Some(label) if *label == told.prediction => ", as its label says".to_string(),
-        Some(label) => format!(", its label says {label}"),
+        Some(label) => format!(", its label says class {label}"),
         None => String::new(),
     };
     let learned = if told.learned_from { "; the model learned from it" } else { "" };
     global.say(format_args!(
-        "node {}: {model} says {}, {:.1} %{label}{learned}",
+        "node {}: {model} says class {}, {:.1} %{label}{learned}",
         told.node,
         told.prediction,
         percent(told.probability)
     ));
     let others = told.probabilities.iter().skip(1).take(options.top);
     let others: Vec<String> =
-        others.map(|c| format!("{} {:.1} %", c.class, percent(c.probability))).collect();
+        others.map(|c| format!("class {} {:.1} %", c.class, percent(c.probability))).collect();
     if !others.is_empty() {
         global.say(format_args!("  otherwise: {}", others.join(", ")));
     }
@@ -135,14 +135,14 @@ fn say(told: &Explanation, options: &ExplainOptions, model: &str, global: &Globa
 fn say_contributions(told: &Explanation, global: &Global) {
     if let (Some(channels), Some(next)) = (&told.channels, &told.runner_up) {
         let lead: f32 = channels.iter().map(|channel| channel.lead).sum();
-        global.say(format_args!("  what its lead of {lead:+.2} over {next} is made of (scores):"));
+        global.say(format_args!("  what its lead of {lead:+.2} over class {next} is made of (scores):"));
         for channel in channels {
             global.say(format_args!("    {:+8.2}  {}", channel.lead, channel.name));
         }
     }
     let without = |fall: Option<f32>, what: &str, nothing: &str| match fall {
         Some(fall) => global.say(format_args!(
-            "  without {what}: {} {:.1} %",
+            "  without {what}: class {} {:.1} %",
             told.prediction,
             percent(told.probability - fall)
         )),
@@ -156,15 +156,15 @@ fn say_features(told: &Explanation, global: &Global) {
     if told.features.looked.all == 0 {
         return;
     }
-    global.say(format_args!("  features that decide (points of {} that each adds):", told.prediction));
+    global.say(format_args!("  features that decide (points of class {} that each adds):", told.prediction));
     for feature in &told.features.most {
         let what = &feature.what;
         global.say(format_args!(
-            "    {:+8.1}  {} = {} (instead of {})",
+            "    {:+8.1}  feature {} = {} (instead of {})",
             percent(feature.fall),
             what.name,
-            what.value,
-            what.replaced_by
+            rounded(what.value),
+            rounded(what.replaced_by)
         ));
     }
     say_partial(&told.features, "features", global);
@@ -172,7 +172,10 @@ fn say_features(told: &Explanation, global: &Global) {
 
 fn say_neighbours(told: &Explanation, global: &Global) {
     if told.neighbours.looked.all > 0 {
-        global.say(format_args!("  neighbours that decide (points of {} that each adds):", told.prediction));
+        global.say(format_args!(
+            "  neighbours that decide (points of class {} that each adds):",
+            told.prediction
+        ));
     }
     for neighbour in &told.neighbours.most {
         let what = &neighbour.what;
@@ -197,8 +200,8 @@ fn say_neighbours(told: &Explanation, global: &Global) {
 
 fn class_of(training: Option<&str>, predicted: &str) -> String {
     match training {
-        Some(class) => format!("{class} (learned from)"),
-        None => format!("probably {predicted}"),
+        Some(class) => format!("class {class} (learned from)"),
+        None => format!("probably class {predicted}"),
     }
 }
 
@@ -217,7 +220,7 @@ fn say_flips(told: &Explanation, global: &Global) {
             Change::Removed => format!("without the edge to {}", flip.node),
             Change::Added => format!("with a new edge to {}", flip.node),
         };
-        format!("{edge}: {}, {:.1} %", flip.prediction, percent(flip.probability))
+        format!("{edge}: class {}, {:.1} %", flip.prediction, percent(flip.probability))
     };
     let tried = format!("{} taken away, {} added", told.neighbours.looked.singly, told.additions_tried);
     if told.flips.is_empty() {
@@ -238,6 +241,11 @@ fn say_tampering(told: &Explanation, global: &Global) {
         let left_out = told.edges_left_out.join(", ");
         global.say(format_args!("  of its own edges, those to {left_out} are left out"));
     }
+}
+
+/// Three digits after the point, where they are needed.
+fn rounded(value: f32) -> f32 {
+    (f64::from(value) * 1000.0).round() as f32 / 1000.0
 }
 
 fn percent(share: f32) -> f32 {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use toml::Table;
 
+use super::memory_plan;
 use super::output::Global;
 use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{DEFAULT_MODEL, DataSelection, Selected, named_model};
@@ -56,6 +57,9 @@ pub fn run(args: &TuneArgs, global: &Global) -> Result<()> {
     let (base, space) = starting_point(kind, &args.set)?;
     let Selected { dataset, spec, splits } = args.data.load(global)?;
     note_direction(args.data.directed, kind, global);
+    if let Some(sizes) = memory_plan::sizes(&dataset, &splits)? {
+        (kind.build)(&base)?.ensure_fits(&sizes)?;
+    }
     let name = dataset.name().to_string();
     let progress = Progress::new(global, Counts::Trials, args.trials as usize, "trials");
     let tuner = Tuner {

@@ -8,8 +8,7 @@
 //! Departs from the paper: settings are not chosen for each dataset; the defaults are among those that it
 //! searched.
 
-use super::architecture::TAPE_COPIES;
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};

@@ -8,12 +8,11 @@
 //! Departs from the authors' code: dropout before the edges' perceptron acts on nodes, so that both directions of an
 //! edge have the same weight.
 
-use super::architecture::TAPE_COPIES;
 use crate::training::memory_plan::{Amounts, DataSizes, product};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::scaling::{diagonal, symmetric, where_set};
 use super::parts::{ParamBuilder, ParamReader};
 use super::settings::network_settings;

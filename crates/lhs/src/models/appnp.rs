@@ -5,8 +5,7 @@
 //! each step. Cost per epoch: `O(nnz(X) * hidden + steps * edges * classes)`.
 //! Departs from the paper: weight decay pulls on both layers, not on the first alone.
 
-use super::architecture::TAPE_COPIES;
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};

@@ -10,8 +10,7 @@
 //! validation nodes; a graph that is predicted on is read with the `Q` of the training graph, since training labels
 //! belong to the nodes of that graph alone.
 
-use super::architecture::NetworkSettings;
-use super::architecture::TAPE_COPIES;
+use super::architecture::{NetworkSettings, TAPE_COPIES};
 use super::parts::{ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, settings};
@@ -21,10 +20,9 @@ use crate::graph::{Features, Graph, Labelled, normalise};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, SparseMat};
 use crate::training::memory_plan::product;
-use crate::training::{Amounts, DataSizes, MemoryPlan};
 use crate::training::{
-    Auto, Input, Network, Parameters, Session, Supervised, Task, TrainingConfig, dropout_before,
-    probabilities, train,
+    Amounts, Auto, DataSizes, Input, MemoryPlan, Network, Parameters, Session, Supervised, Task,
+    TrainingConfig, dropout_before, probabilities, train,
 };
 
 /// Keeps the rows of a graph without edges from being divided by zero.

@@ -8,8 +8,7 @@
 //! Cost per epoch: `O(hops nnz(X) hidden + hops² edges hidden)`.
 //! Departs from the paper: one learning rate and one weight decay for all weights, none for the softmax.
 
-use super::architecture::TAPE_COPIES;
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};

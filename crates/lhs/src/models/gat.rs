@@ -5,11 +5,10 @@
 //! head the class scores; inputs and attention weights are dropped out. Weights of edges are not read:
 //! attention takes their place. Cost per epoch: `O(nnz(X) w + edges w)` for the width `w = heads * hidden`.
 
-use super::architecture::TAPE_COPIES;
 use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use std::sync::Arc;
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader, attention};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};

@@ -7,8 +7,7 @@
 //! Departs from the paper: the approximation may have rows of negative sum, which have no square root; their degree
 //! counts as 0.
 
-use super::architecture::TAPE_COPIES;
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::gcn::Gcn;
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};

@@ -11,8 +11,7 @@
 //! Departs from the paper: features as they are, and one set of defaults where it has settings for each
 //! dataset.
 
-use super::architecture::TAPE_COPIES;
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};

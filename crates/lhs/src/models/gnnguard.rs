@@ -8,11 +8,10 @@
 //! Departs from the paper: the memory is a setting and not learned, and there is no learned pruning, both as in the
 //! authors' code; their code exponentiates `α` and normalises it once more, which is left out.
 
-use super::architecture::TAPE_COPIES;
 use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use std::sync::Arc;
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::mlp::{layered_parameters, layered_search};
 use super::parts::similarity::Rows;
 use super::settings::network_settings;

@@ -5,8 +5,7 @@
 //! Cost per epoch: `O(nnz(X) * hidden + edges * hidden)`.
 //! Departs from the paper: all neighbours instead of a sample, and codes are not scaled to unit length.
 
-use super::architecture::TAPE_COPIES;
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};

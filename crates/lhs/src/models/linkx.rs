@@ -7,8 +7,7 @@
 //! Departs from the paper: full batches, Adam with weight decay in the gradient, no batch normalisation,
 //! features as they are.
 
-use super::architecture::TAPE_COPIES;
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};

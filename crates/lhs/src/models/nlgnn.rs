@@ -9,11 +9,10 @@
 //! Departs from the paper: nodes with the same embedding have no order, so they get the mean of what the convolution
 //! gives at their positions.
 
-use super::architecture::TAPE_COPIES;
 use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::order::Order;
 use super::parts::{ParamBuilder, ParamReader, conv1d};
 use super::settings::network_settings;

@@ -8,8 +8,7 @@
 //! Departs from the paper: predictions use the mean, so that they do not depend on chance; weight decay pulls on the
 //! weights of both layers and not of the first alone.
 
-use super::architecture::TAPE_COPIES;
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{ParamBuilder, ParamReader, noise};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};

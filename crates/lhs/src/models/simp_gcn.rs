@@ -8,12 +8,11 @@
 //! Departs from the paper: the dissimilar pairs of the auxiliary task are drawn at random instead of being the least
 //! similar ones: among sparse features most pairs have nothing in common and tie.
 
-use super::architecture::TAPE_COPIES;
 use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::knn::nearest;
 use super::parts::similarity::Rows;
 use super::parts::{ParamBuilder, ParamReader};

@@ -11,11 +11,10 @@
 //! at validation nodes; `Z` is classified by a linear head, as in the paper, where its published code takes the entries
 //! of `Z` for classes.
 
-use super::architecture::TAPE_COPIES;
 use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use std::sync::Arc;
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{ParamBuilder, ParamReader, attention, knn, side_by_side};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};

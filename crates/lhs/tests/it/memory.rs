@@ -6,15 +6,8 @@ use lhs::prelude::*;
 use toml::{Table, Value};
 
 /// Settings of time, not of memory: a training that is asked to go on for ever may do so.
-const TIME: [&str; 7] = [
-    "epochs",
-    "patience",
-    "perceptron_epochs",
-    "low_rank_every",
-    "network_steps",
-    "rounds",
-    "kernel",
-];
+const TIME: [&str; 7] =
+    ["epochs", "patience", "perceptron_epochs", "low_rank_every", "network_steps", "rounds", "kernel"];
 
 /// The dotted names of the whole-number settings, and of those that are chosen unless they are given.
 fn numbers(table: &Table, prefix: &str, found: &mut Vec<String>) {

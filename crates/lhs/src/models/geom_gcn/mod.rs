@@ -13,12 +13,11 @@
 
 mod plane;
 
-use super::architecture::TAPE_COPIES;
 use crate::training::memory_plan::{Amounts, DataSizes, product};
 use std::sync::Arc;
 
 pub use self::plane::Embedding;
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{ParamBuilder, ParamReader, side_by_side};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};

@@ -15,13 +15,12 @@
 
 mod lstm;
 
-use super::architecture::TAPE_COPIES;
 use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use self::lstm::{Cell, State};
-use super::architecture::{Architecture, ForSome, Sizes};
+use super::architecture::{Architecture, ForSome, Sizes, TAPE_COPIES};
 use super::parts::{ParamBuilder, ParamReader, conv1d, fingerprint, side_by_side};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};

@@ -26,7 +26,6 @@ mod logistic;
 mod random_walk;
 
 use crate::training::memory_plan::product;
-use crate::training::{Amounts, DataSizes, MemoryPlan};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -42,7 +41,8 @@ use crate::graph::{Features, Graph};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, SparseMat};
 use crate::training::{
-    Auto, MemoKey, Network, Parameters, Session, Task, Tensors, TrainingConfig, probabilities, train,
+    Amounts, Auto, DataSizes, MemoKey, MemoryPlan, Network, Parameters, Session, Task, Tensors,
+    TrainingConfig, probabilities, train,
 };
 
 /// Settings of GREET.

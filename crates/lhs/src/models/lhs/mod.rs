@@ -10,7 +10,6 @@ mod memory;
 mod summary;
 pub mod tampering;
 
-use crate::training::{DataSizes, MemoryPlan};
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
@@ -22,8 +21,8 @@ use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
 use crate::structure::{Choices, FittedStructure, Structure, StructureConfig};
 use crate::training::{
-    Auto, EpochRecord, Observer, Parameters, Session, Supervised, Task, Tensors, TrainingConfig, argmax,
-    probabilities, train,
+    Auto, DataSizes, EpochRecord, MemoryPlan, Observer, Parameters, Session, Supervised, Task, Tensors,
+    TrainingConfig, argmax, probabilities, train,
 };
 use channel_selection::{ChannelSelection, ChannelSet, Fixed};
 use encoder::{Channels, Encoder, ReconstructionConfig};
@@ -271,7 +270,7 @@ impl Lhs {
             learned_from: task.train.marked_among(task.graph.num_nodes()),
             seen: Some((task.graph.clone(), structure)),
             selection,
-            agreeing_edges: agreeing_edges(task),
+            agreeing_edges: summary::agreeing_edges(task),
             channels,
             members,
         })
@@ -280,9 +279,7 @@ impl Lhs {
 
 impl NodeClassifier for FittedLhs {
     fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
-        let graph = self.trimmed(graph, features)?;
-        let structure = self.structure_of(&graph, features)?;
-        let network = Encoder::new(&self.config, self.channels, &graph, features, &structure);
+        let network = self.network(graph, features)?;
         let scale = 1.0 / self.members.len() as f32;
         let mut mean = Mat::zeros(graph.num_nodes(), self.num_classes());
         for member in &self.members {
@@ -334,9 +331,7 @@ impl NodeClassifier for FittedLhs {
     /// The mean over the members, whose probabilities are averaged after the softmax: with one member, the softmax of the
     /// sum is what [`NodeClassifier::predict`] gives; with several it is near.
     fn channel_scores(&self, graph: &Graph, features: &Features) -> Result<Option<Vec<(String, Mat)>>> {
-        let graph = self.trimmed(graph, features)?;
-        let structure = self.structure_of(&graph, features)?;
-        let network = Encoder::new(&self.config, self.channels, &graph, features, &structure);
+        let network = self.network(graph, features)?;
         let scale = 1.0 / self.members.len() as f32;
         let mut sums: Vec<(String, Mat)> = Vec::new();
         for member in &self.members {
@@ -354,9 +349,7 @@ impl NodeClassifier for FittedLhs {
 
     /// The codes of the first member: members begin at random, and their columns have no common meaning.
     fn embeddings(&self, graph: &Graph, features: &Features) -> Result<Option<Mat>> {
-        let graph = self.trimmed(graph, features)?;
-        let structure = self.structure_of(&graph, features)?;
-        let network = Encoder::new(&self.config, self.channels, &graph, features, &structure);
+        let network = self.network(graph, features)?;
         Ok(Some(network.codes(&self.members[0].constants())))
     }
 
@@ -400,6 +393,13 @@ impl FittedLhs {
         self.structure_of(&graph, features)
     }
 
+    /// The encoder on a graph.
+    fn network(&self, graph: &Graph, features: &Features) -> Result<Encoder<'_>> {
+        let graph = self.trimmed(graph, features)?;
+        let structure = self.structure_of(&graph, features)?;
+        Ok(Encoder::new(&self.config, self.channels, &graph, features, &structure))
+    }
+
     /// A graph without the edges to leave out.
     fn trimmed<'a>(&self, graph: &'a Graph, features: &Features) -> Result<Cow<'a, Graph>> {
         let learned_from = |known: Option<u32>| known.is_some_and(|node| self.learned_from[node as usize]);
@@ -421,19 +421,6 @@ impl FittedLhs {
     fn num_classes(&self) -> usize {
         self.members[0].tensors().get("head.bias").map_or(0, Mat::cols)
     }
-}
-
-/// Share of the edges between training nodes whose ends share a class.
-fn agreeing_edges(task: &Task<'_>) -> Option<f32> {
-    let mut classes = vec![None; task.graph.num_nodes()];
-    task.train
-        .nodes
-        .iter()
-        .zip(&task.train.classes)
-        .for_each(|(&node, &class)| classes[node as usize] = Some(class));
-    let ends = task.graph.edges().filter_map(|(a, b)| Some((classes[a as usize]?, classes[b as usize]?)));
-    let (all, same) = ends.fold((0, 0), |(all, same), (a, b)| (all + 1, same + usize::from(a == b)));
-    (all > 0).then(|| same as f32 / all as f32)
 }
 
 /// Watches a trial, which is not part of the curve that leads to the model.

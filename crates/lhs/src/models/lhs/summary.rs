@@ -3,6 +3,7 @@
 use super::FittedLhs;
 use super::tampering::Tampering;
 use crate::structure::Views;
+use crate::training::Task;
 
 /// Two or three sentences.
 pub(super) fn of(model: &FittedLhs) -> Vec<String> {
@@ -75,4 +76,17 @@ fn tampering(found: &Tampering) -> String {
 fn capital(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Share of the edges between training nodes whose ends share a class.
+pub(super) fn agreeing_edges(task: &Task<'_>) -> Option<f32> {
+    let mut classes = vec![None; task.graph.num_nodes()];
+    task.train
+        .nodes
+        .iter()
+        .zip(&task.train.classes)
+        .for_each(|(&node, &class)| classes[node as usize] = Some(class));
+    let ends = task.graph.edges().filter_map(|(a, b)| Some((classes[a as usize]?, classes[b as usize]?)));
+    let (all, same) = ends.fold((0, 0), |(all, same), (a, b)| (all + 1, same + usize::from(a == b)));
+    (all > 0).then(|| same as f32 / all as f32)
 }

@@ -16,14 +16,12 @@
 
 mod graph;
 
-use super::architecture::TAPE_COPIES;
 use crate::training::memory_plan::product;
-use crate::training::{Amounts, DataSizes, MemoryPlan};
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use self::graph::{LearnedGraph, Pull, Through, row_sums};
-use super::architecture::NetworkSettings;
+use super::architecture::{NetworkSettings, TAPE_COPIES};
 use super::mlp::layered_parameters;
 use super::settings::network_settings;
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, Widths, settings};
@@ -33,8 +31,8 @@ use crate::graph::{Features, Graph, normalise};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, Shrinker, SparseMat, matmul_nt};
 use crate::training::{
-    Companion, Input, MemoKey, Network, Objective, Parameters, Score, Session, Supervised, Task, Tensors,
-    TrainingConfig, dropout_before, probabilities, train,
+    Amounts, Companion, DataSizes, Input, MemoKey, MemoryPlan, Network, Objective, Parameters, Score,
+    Session, Supervised, Task, Tensors, TrainingConfig, dropout_before, probabilities, train,
 };
 
 /// Beyond this, dense matrices of all pairs take gigabytes and their decomposition minutes.
