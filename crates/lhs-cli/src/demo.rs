@@ -97,7 +97,7 @@ pub fn run(args: &DemoArgs, global: &Global) -> Result<()> {
     let dataset = &plan.data[0].dataset;
     let (graphs, written) = keep(dataset, &learned, plan.attacks[0].attack.as_ref(), &folder, global)?;
     say_graphs(&graphs, global);
-    for remark in learned.model.diagnostics() {
+    for remark in global.remarks(&learned.model.summary(), &learned.model.diagnostics()) {
         global.say(format_args!("  {remark}"));
     }
     for file in &written {

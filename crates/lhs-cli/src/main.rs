@@ -9,9 +9,12 @@ mod crash;
 mod data;
 mod demo;
 mod evaluate;
+mod explain;
+mod export_embeddings;
 mod figures;
 mod interrupt;
 mod judging;
+mod memory_plan;
 mod models;
 mod output;
 mod predict;
@@ -49,6 +52,8 @@ enum Command {
     Train(train::TrainArgs),
     Predict(predict::PredictArgs),
     Evaluate(evaluate::EvaluateArgs),
+    Explain(explain::ExplainArgs),
+    ExportEmbeddings(export_embeddings::ExportEmbeddingsArgs),
     Structure(structure::StructureArgs),
     Attack(attack::AttackArgs),
     Audit(audit::AuditArgs),
@@ -82,6 +87,8 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Train(args) => train::run(args, global),
         Command::Predict(args) => predict::run(args, global),
         Command::Evaluate(args) => evaluate::run(args, global),
+        Command::Explain(args) => explain::run(args, global),
+        Command::ExportEmbeddings(args) => export_embeddings::run(args, global),
         Command::Structure(args) => structure::run(args, global),
         Command::Attack(args) => attack::run(args, global),
         Command::Audit(args) => audit::run(args, global),

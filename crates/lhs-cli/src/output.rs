@@ -27,6 +27,9 @@ pub struct Global {
     /// No progress bars, no warnings
     #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// What models decided in all detail, not in a few sentences
+    #[arg(long, short, global = true)]
+    pub verbose: bool,
     /// One JSON document on stdout instead of text
     #[arg(long, global = true)]
     pub json: bool,
@@ -87,6 +90,11 @@ impl Global {
                 format!("give a number from 1 to {MOST_THREADS}; without it all cores are used"),
             )),
         }
+    }
+
+    /// What a model says of itself: a few sentences, or everything under `--verbose`.
+    pub fn remarks<'a>(&self, summary: &'a [String], details: &'a [String]) -> &'a [String] {
+        if self.verbose || summary.is_empty() { details } else { summary }
     }
 
     /// A line of the result, for people; silent under `--json`.

@@ -81,7 +81,8 @@ pub fn run(args: &StructureArgs, global: &Global) -> Result<()> {
         descriptions.push(describe(&format!("round {round}"), graph, &dataset, &split));
     }
     say_figures(&descriptions, number, &dataset, global);
-    model.diagnostics().iter().for_each(|remark| global.say(remark));
+    let (summary, details) = (model.summary(), model.diagnostics());
+    global.remarks(&summary, &details).iter().for_each(|remark| global.say(remark));
     if latent.num_edges() == 0 {
         global.note("warning: no two nodes look alike enough: the latent graph has no edges");
     }
@@ -104,7 +105,8 @@ pub fn run(args: &StructureArgs, global: &Global) -> Result<()> {
         "split": number,
         "round": round,
         "graphs": descriptions,
-        "remarks": model.diagnostics(),
+        "summary": summary,
+        "remarks": details,
         "node": shown,
         "written": args.export,
     }));

@@ -8,6 +8,7 @@ use std::time::Instant;
 use toml::Table;
 
 use super::judging::{JudgingArgs, ThresholdArg};
+use super::memory_plan;
 use super::output::Global;
 use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{DataSelection, ModelSelection, Selected};
@@ -48,6 +49,9 @@ pub struct TrainArgs {
     /// Replace the run that is in the folder
     #[arg(long, conflicts_with = "no_save")]
     force: bool,
+    /// Say how much memory the training will need, and stop
+    #[arg(long, conflicts_with_all = ["resume", "force", "no_save"])]
+    plan: bool,
     /// Measure only, keep nothing
     #[arg(long, conflicts_with = "out")]
     no_save: bool,
@@ -63,6 +67,13 @@ pub fn run(args: &TrainArgs, global: &Global) -> Result<()> {
     note_direction(args.data.source.directed, kind, global);
     let settings = args.model.settings(kind, &dataset, global)?;
     let settings = args.judging.applied(kind, settings, &own)?;
+    let model = (kind.build)(&settings)?;
+    let sizes = memory_plan::sizes(&dataset, &splits)?;
+    if args.plan {
+        return sizes.map_or(Ok(()), |sizes| memory_plan::show(&model, kind.name, &sizes, &dataset, global));
+    }
+    // Before anything is written.
+    sizes.map_or(Ok(()), |sizes| model.ensure_fits(&sizes))?;
     let name = dataset.name().to_string();
     let suite = Suite {
         title: format!("{} on {name}", kind.name),

@@ -8,6 +8,7 @@ use serde_json::json;
 use toml::Table;
 
 use super::judging::JudgingArgs;
+use super::memory_plan;
 use super::output::Global;
 use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{DEFAULT_MODEL, DataSelection, Selected, named_model};
@@ -61,6 +62,9 @@ pub fn run(args: &TuneArgs, global: &Global) -> Result<()> {
     let (base, space) = starting_point(kind, args)?;
     let Selected { dataset, source, spec, splits } = args.data.load(global)?;
     note_direction(args.data.source.directed, kind, global);
+    if let Some(sizes) = memory_plan::sizes(&dataset, &splits)? {
+        (kind.build)(&base)?.ensure_fits(&sizes)?;
+    }
     let name = dataset.name().to_string();
     let origin = dataset.own_origin();
     let progress = Progress::new(global, Counts::Trials, args.trials as usize, "trials");

@@ -100,6 +100,15 @@ pub fn nearest(wrong: &str, names: &[&str]) -> String {
     }
 }
 
+/// Names so like a wrong one that it may be a slip of the finger, the likest first.
+pub fn near<'a>(wrong: &str, names: &'a [String], most: usize) -> Vec<&'a str> {
+    const SLIP: f64 = 0.9;
+    let likeness = names.iter().map(|name| (strsim::jaro_winkler(wrong, name), name.as_str()));
+    let mut found: Vec<(f64, &str)> = likeness.filter(|(likeness, _)| *likeness >= SLIP).collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    found.into_iter().take(most).map(|(_, name)| name).collect()
+}
+
 impl Error {
     /// A problem in a file, at a place, with its remedy.
     pub fn input(
@@ -165,6 +174,13 @@ mod tests {
     fn the_nearest_name_is_offered() {
         assert_eq!(nearest("dropuot", &["dropout", "hidden"]), "did you mean `dropout`?");
         assert_eq!(nearest("xyz", &["gcn", "mlp"]), "choose one of: gcn, mlp");
+    }
+
+    #[test]
+    fn only_slips_of_the_finger_are_near() {
+        let names = ["account-17", "account-71", "shop"].map(String::from);
+        assert_eq!(near("acount-17", &names, 1), ["account-17"]);
+        assert!(near("zebra", &names, 3).is_empty());
     }
 
     #[test]

@@ -61,6 +61,10 @@ struct SplitRow<'a> {
     epochs: usize,
     /// Time for training, interrupted sittings included.
     seconds: f64,
+    /// What the model decided, in a few sentences.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    summary: &'a [String],
+    /// The same in all detail.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     remarks: &'a [String],
     #[serde(skip)]
@@ -83,7 +87,8 @@ pub fn report(trained: &Trained<'_>, global: &Global) {
     }
     say_decision(&rows, global);
     if let Some(first) = rows.first() {
-        first.remarks.iter().for_each(|remark| global.say(format_args!("split {}: {remark}", first.split)));
+        let remarks = global.remarks(first.summary, first.remarks);
+        remarks.iter().for_each(|remark| global.say(format_args!("split {}: {remark}", first.split)));
     }
     figures::warn(accuracy, metric, &means, &classes, global);
     if let Some(folder) = trained.folder {
@@ -175,6 +180,7 @@ fn row(record: &CellRecord) -> Option<SplitRow<'_>> {
         classes: &measured.classes,
         epochs: measured.epochs,
         seconds: measured.train_seconds,
+        summary: &measured.summary,
         remarks: &measured.diagnostics,
         positive_class: measured.positive_class.as_deref(),
     })

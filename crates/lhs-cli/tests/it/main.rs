@@ -5,6 +5,7 @@ mod audit;
 mod bench;
 mod book;
 mod data;
+mod explain;
 mod fetch;
 mod golden;
 #[path = "../../../lhs/tests/it/golden_file.rs"]

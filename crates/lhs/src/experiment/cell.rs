@@ -111,7 +111,10 @@ pub struct Measured {
     pub epochs: usize,
     /// The most memory that the process had needed until then.
     pub peak_memory_bytes: Option<u64>,
-    /// What the model decided from the training labels, in words.
+    /// What the model decided from the training labels, in a few sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub summary: Vec<String>,
+    /// The same in all detail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<String>,
     /// What the attack did.

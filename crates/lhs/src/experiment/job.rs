@@ -111,6 +111,10 @@ impl Learned {
             train_seconds: self.seconds,
             epochs: self.curve.len(),
             peak_memory_bytes: memory::peak_bytes(),
+            summary: match &self.found {
+                Found::Model(model) => model.summary(),
+                Found::Clusters(_) => Vec::new(),
+            },
             diagnostics: match &self.found {
                 Found::Model(model) => model.diagnostics(),
                 Found::Clusters(_) => Vec::new(),

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
-use crate::graph::{Dataset, Features, Graph, Split};
+use crate::graph::{Dataset, DatasetParts, Details, Features, Graph, Labels, Repairs, Split};
 use crate::linalg::{Mat, SparseMat};
 use crate::metrics::predictions::TrainedNodes;
 use crate::models::NodeClassifier;
@@ -94,6 +94,41 @@ impl<'a> Matched<'a> {
             Some(places) => probabilities.select_rows(&places),
             None => probabilities,
         })
+    }
+
+    /// The nodes that were learned from: their number in the data, and in training.
+    pub(super) fn known(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        (0u32..).zip(&self.known).filter_map(|(node, known)| Some((node, (*known)?)))
+    }
+
+    /// The data as the model expects it, and where each of its nodes stands in that; `None` where it stands already.
+    /// `learned_ids` name the stand-ins. They have no label, and there are no splits.
+    pub(super) fn dataset(&self, learned_ids: &[String]) -> Result<(Cow<'a, Dataset>, Option<Vec<u32>>)> {
+        let ((graph, features), places) = self.arranged()?;
+        let Some(places) = places else { return Ok((Cow::Borrowed(self.dataset), None)) };
+        let labels = self.dataset.labels();
+        let mut ids = learned_ids.to_vec();
+        ids.resize(graph.num_nodes(), String::new());
+        let mut classes = vec![None; graph.num_nodes()];
+        for (node, &place) in places.iter().enumerate() {
+            ids[place as usize] = self.dataset.node_id(node);
+            classes[place as usize] = labels.get(node);
+        }
+        let details = Details {
+            feature_names: self.dataset.feature_names().map(<[String]>::to_vec),
+            ..Details::default()
+        };
+        let dataset = Dataset::new(DatasetParts {
+            name: self.dataset.name().to_string(),
+            graph: graph.into_owned(),
+            repairs: Repairs::default(),
+            features: features.into_owned(),
+            labels: Labels::new(classes, labels.names().to_vec())?,
+            node_ids: Some(ids),
+            splits: Vec::new(),
+            details,
+        })?;
+        Ok((Cow::Owned(dataset), Some(places)))
     }
 
     /// Graph and features as the model expects them, and where each node of the data stands in them.

@@ -52,7 +52,7 @@ pub use job::{attack_seed, split_seed};
 pub use method::{ConfiguredMethod, Method};
 pub use observer::Observer;
 pub use plan::{Job, Plan, PlannedAttack};
-pub use run::{Run, TrainedModel, free_name, last_name, write_settings};
+pub use run::{Arranged, Run, TrainedModel, free_name, last_name, write_settings};
 pub use runner::{OnError, Outcome, Runner, Scoring};
 pub use store::{IfPresent, Manifest, Store, merge, read_cells};
 pub use suite::{AttackAxis, Judging, Suite, Variant};

@@ -13,7 +13,7 @@ use super::data::DataRecord;
 use super::matched::{Learned, Matched};
 use super::store::{Manifest, model_folder, read_cells};
 use crate::error::{Error, Result};
-use crate::graph::{Dataset, DatasetParts, Features, Split};
+use crate::graph::{Dataset, DatasetParts, Features, Labelled, Split};
 use crate::io::atomic;
 use crate::linalg::Mat;
 use crate::metrics::predictions::TrainedNodes;
@@ -241,6 +241,34 @@ impl TrainedModel {
         Ok((matched.predict(self.model.as_ref())?, matched.split(&self.nodes.split)))
     }
 
+    /// Data in the order in which the model expects it, for whoever asks the model itself, and its nodes that the model
+    /// learned from. Nodes that the model must meet in their places, but that are gone, have stand-ins without edges.
+    pub fn arranged<'a>(&self, dataset: &'a Dataset, classes: &[String]) -> Result<Arranged<'a>> {
+        let matched = self.matched(dataset, self.remembers_nodes)?;
+        let (arranged, places) = matched.dataset(&self.nodes.ids)?;
+        let place = |node: u32| places.as_ref().map_or(node, |places| places[node as usize]);
+        let move_part = |part: &[u32]| {
+            let mut part: Vec<u32> = part.iter().map(|&node| place(node)).collect();
+            part.sort_unstable();
+            part
+        };
+        let split = matched.split(&self.nodes.split);
+        let mut learned_from = Labelled::default();
+        for (node, known) in matched.known() {
+            let class = classes.iter().position(|name| *name == self.nodes.labels[known as usize]);
+            if let (true, Some(class)) = (split.train.binary_search(&node).is_ok(), class) {
+                learned_from.nodes.push(place(node));
+                learned_from.classes.push(class as u32);
+            }
+        }
+        let split = Split {
+            train: move_part(&split.train),
+            val: move_part(&split.val),
+            test: move_part(&split.test),
+        };
+        Ok(Arranged { dataset: arranged, split, learned_from, places })
+    }
+
     fn matched<'a>(&self, dataset: &'a Dataset, checked: bool) -> Result<Matched<'a>> {
         let learned = Learned {
             nodes: &self.nodes,
@@ -250,6 +278,24 @@ impl TrainedModel {
             checked,
         };
         Matched::new(dataset, &learned)
+    }
+}
+
+/// Data as a model expects it.
+pub struct Arranged<'a> {
+    /// The data.
+    pub dataset: Cow<'a, Dataset>,
+    /// The parts that its nodes belonged to in training.
+    pub split: Split,
+    /// The nodes that were learned from, with the numbers of their classes among those of the model.
+    pub learned_from: Labelled,
+    places: Option<Vec<u32>>,
+}
+
+impl Arranged<'_> {
+    /// Where a node of the data stands now.
+    pub fn place(&self, node: usize) -> usize {
+        self.places.as_ref().map_or(node, |places| places[node] as usize)
     }
 }
 

@@ -8,13 +8,14 @@
 //! Departs from the paper: settings are not chosen for each dataset; the defaults are among those that it
 //! searched.
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
+use crate::training::memory_plan::{Amounts, DataSizes};
 use crate::training::{Auto, Input, Parameters, Session, TrainingConfig};
 
 const CHANNELS: [&str; 3] = ["low", "high", "identity"];
@@ -69,6 +70,11 @@ impl Architecture for AcmGcn {
             builder.weight(&format!("layer{layer}.mix"), CHANNELS.len(), CHANNELS.len());
         }
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let one = Amounts::layered(sizes, self.hidden, self.layers, 3 * TAPE_COPIES);
+        Amounts { parameters: one.parameters * 3usize, ..one }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {

@@ -8,10 +8,11 @@
 //! Departs from the authors' code: dropout before the edges' perceptron acts on nodes, so that both directions of an
 //! edge have the same weight.
 
+use crate::training::memory_plan::{Amounts, DataSizes, product};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::scaling::{diagonal, symmetric, where_set};
 use super::parts::{ParamBuilder, ParamReader};
 use super::settings::network_settings;
@@ -116,6 +117,19 @@ impl Architecture for AltGcn {
             builder.linear(&format!("{name}1"), width, classes);
         }
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let square = product([self.hidden, self.hidden, 3]);
+        let rows = product([sizes.features, self.hidden, 5]) + product([sizes.nodes, self.hidden, 2]);
+        let steps = product([self.steps, sizes.nodes, sizes.classes, 6]);
+        Amounts {
+            prepared: sizes.propagation() * 3usize + sizes.input(),
+            parameters: square + rows,
+            activations: product([sizes.nodes, self.hidden, 4, TAPE_COPIES])
+                + steps
+                + product([sizes.entries, self.hidden, 5]),
+        }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {

@@ -2,7 +2,7 @@
 
 use super::{Model, NodeClassifier};
 use crate::error::Result;
-use crate::training::{Session, Task};
+use crate::training::{DataSizes, MemoryPlan, Session, Task};
 
 /// The settings of a model of some kind, ready to learn.
 pub struct AnyModel(Box<dyn Erased>);
@@ -23,6 +23,16 @@ impl AnyModel {
         self.0.fit_boxed(task, seed, session)
     }
 
+    /// [`Model::memory`].
+    pub fn memory(&self, sizes: &DataSizes) -> MemoryPlan {
+        self.0.memory_of(sizes)
+    }
+
+    /// [`Model::ensure_fits`].
+    pub fn ensure_fits(&self, sizes: &DataSizes) -> Result<()> {
+        self.0.ensure_it_fits(sizes)
+    }
+
     /// [`Model::fit`].
     pub fn fit(&self, task: &Task<'_>) -> Result<Box<dyn NodeClassifier>> {
         self.fit_with(task, 0, &mut Session::default())
@@ -37,6 +47,10 @@ trait Erased: Send + Sync {
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<Box<dyn NodeClassifier>>;
+
+    fn memory_of(&self, sizes: &DataSizes) -> MemoryPlan;
+
+    fn ensure_it_fits(&self, sizes: &DataSizes) -> Result<()>;
 }
 
 impl<M: Model> Erased for M {
@@ -47,5 +61,13 @@ impl<M: Model> Erased for M {
         session: &mut Session<'_>,
     ) -> Result<Box<dyn NodeClassifier>> {
         Ok(Box::new(self.fit_with(task, seed, session)?))
+    }
+
+    fn memory_of(&self, sizes: &DataSizes) -> MemoryPlan {
+        self.memory(sizes)
+    }
+
+    fn ensure_it_fits(&self, sizes: &DataSizes) -> Result<()> {
+        self.ensure_fits(sizes)
     }
 }

@@ -5,13 +5,14 @@
 //! each step. Cost per epoch: `O(nnz(X) * hidden + steps * edges * classes)`.
 //! Departs from the paper: weight decay pulls on both layers, not on the first alone.
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
+use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use crate::training::{Input, Parameters, Session, TrainingConfig};
 
 network_settings! {
@@ -62,6 +63,12 @@ impl Architecture for Appnp {
         builder.linear("hidden", sizes.features, self.hidden);
         builder.linear("output", self.hidden, sizes.classes);
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let steps = product([self.steps, sizes.nodes, sizes.classes, 3]);
+        let steps = steps + product([self.steps, sizes.entries]);
+        Amounts::layered(sizes, self.hidden, 2, TAPE_COPIES).and(Count(0), Count(0), steps)
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {

@@ -14,7 +14,14 @@ use crate::error::Result;
 use crate::graph::{Features, Graph};
 use crate::linalg::Mat;
 use crate::linalg::random::derive;
-use crate::training::{Network, Parameters, Session, Supervised, Task, TrainingConfig, probabilities, train};
+use crate::training::{
+    Amounts, DataSizes, MemoryPlan, Network, Parameters, Session, Supervised, Task, TrainingConfig,
+    probabilities, train,
+};
+
+/// Matrices of the width of a layer that the tape keeps of it: products, sums, activations, what is left after dropout, and
+/// gradients on their way.
+pub const TAPE_COPIES: usize = 8;
 
 /// The numbers that the shapes of a network's parameters follow from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +97,12 @@ pub trait Architecture: ModelInfo + NetworkSettings {
         (self.scores(prepared, parameters, Some(seed)), None)
     }
 
+    /// How many numbers training on data of these sizes keeps at once.
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let Shared { hidden, layers, .. } = self.shared();
+        Amounts::layered(sizes, hidden, layers.unwrap_or(2), TAPE_COPIES)
+    }
+
     /// A network that computes the scores of some nodes alone, where most of its cost is not shared between nodes.
     fn for_some(&self) -> Option<&dyn ForSome<Self::Prepared>> {
         None
@@ -124,8 +137,13 @@ impl<A: Architecture> Model for A {
         self.check()
     }
 
+    fn memory(&self, sizes: &DataSizes) -> MemoryPlan {
+        MemoryPlan::of(sizes, &self.amounts(sizes))
+    }
+
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Fitted<A>> {
         self.validate()?;
+        self.ensure_fits(&DataSizes::of(task))?;
         let sizes =
             Sizes { features: task.features.dim(), classes: task.num_classes, nodes: task.graph.num_nodes() };
         let mut parameters = self.parameters(sizes, seed);
@@ -143,15 +161,31 @@ impl<A: Architecture> Model for A {
     }
 }
 
-impl<A: Architecture> NodeClassifier for Fitted<A> {
-    fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
+impl<A: Architecture> Fitted<A> {
+    /// The network on a graph.
+    fn on(&self, graph: &Graph, features: &Features) -> Result<Net<'_, A>> {
         settings::same_columns(features, self.sizes.features)?;
         if A::TRANSDUCTIVE {
             settings::same_nodes(graph, self.sizes.nodes)?;
         }
         let prepared = self.architecture.prepare(graph, features, &mut Session::default())?;
-        let network = Net { architecture: &self.architecture, prepared };
-        Ok(probabilities(&network, &self.parameters.constants()))
+        Ok(Net { architecture: &self.architecture, prepared })
+    }
+}
+
+impl<A: Architecture> NodeClassifier for Fitted<A> {
+    fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
+        Ok(probabilities(&self.on(graph, features)?, &self.parameters.constants()))
+    }
+
+    /// The class scores, which every network has.
+    fn embeddings(&self, graph: &Graph, features: &Features) -> Result<Option<Mat>> {
+        let scores = self.on(graph, features)?.scores(&self.parameters.constants(), None);
+        Ok(Some(scores.value().clone()))
+    }
+
+    fn embeddings_are(&self) -> &'static str {
+        "class scores"
     }
 
     fn saved(&self) -> Result<SavedModel> {

@@ -10,7 +10,7 @@
 //! validation nodes; a graph that is predicted on is read with the `Q` of the training graph, since training labels
 //! belong to the nodes of that graph alone.
 
-use super::architecture::NetworkSettings;
+use super::architecture::{NetworkSettings, TAPE_COPIES};
 use super::parts::{ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, settings};
@@ -19,9 +19,10 @@ use crate::error::Result;
 use crate::graph::{Features, Graph, Labelled, normalise};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, SparseMat};
+use crate::training::memory_plan::product;
 use crate::training::{
-    Auto, ClassLoss, Input, Network, Parameters, Session, Supervised, Task, TrainingConfig, dropout_before,
-    probabilities, train,
+    Amounts, Auto, ClassLoss, DataSizes, Input, MemoryPlan, Network, Parameters, Session, Supervised, Task,
+    TrainingConfig, dropout_before, probabilities, train,
 };
 
 /// Keeps the rows of a graph without edges from being divided by zero.
@@ -204,8 +205,17 @@ impl Model for BmGcn {
         settings::share_below_one("perceptron_dropout", self.perceptron_dropout)
     }
 
+    fn memory(&self, sizes: &DataSizes) -> MemoryPlan {
+        let one = Amounts::layered(sizes, self.hidden, self.layers, 2 * TAPE_COPIES);
+        let perceptron = Amounts::layered(sizes, self.hidden, 2, TAPE_COPIES);
+        let parameters = one.parameters * 2usize + perceptron.parameters;
+        let activations = one.activations + perceptron.activations + product([sizes.entries, 6]);
+        MemoryPlan::of(sizes, &Amounts { prepared: one.prepared, parameters, activations })
+    }
+
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedBmGcn> {
         self.validate()?;
+        self.ensure_fits(&DataSizes::of(task))?;
         let prepared = self.prepare(task.graph, task.features);
         let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
         let perceptron = self.learn_alone(&prepared, task, derive(seed, &[2]), session)?;

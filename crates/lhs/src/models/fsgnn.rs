@@ -8,7 +8,7 @@
 //! Cost per epoch: `O(hops nnz(X) hidden + hops² edges hidden)`.
 //! Departs from the paper: one learning rate and one weight decay for all weights, none for the softmax.
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
@@ -16,6 +16,7 @@ use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::Mat;
+use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use crate::training::{Input, Parameters, Session, TrainingConfig};
 
 network_settings! {
@@ -71,6 +72,17 @@ impl Architecture for Fsgnn {
         }
         builder.linear("output", parts * self.hidden, sizes.classes);
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let parts = Count::from(self.hops) * 2usize + 1usize;
+        let width = parts * self.hidden;
+        Amounts {
+            prepared: sizes.propagation() * 2usize + sizes.input(),
+            parameters: width * sizes.features + width * sizes.classes,
+            activations: width * product([sizes.nodes, TAPE_COPIES])
+                + width * product([self.hops, sizes.nodes]),
+        }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {

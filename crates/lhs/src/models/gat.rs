@@ -5,9 +5,10 @@
 //! head the class scores; inputs and attention weights are dropped out. Weights of edges are not read:
 //! attention takes their place. Cost per epoch: `O(nnz(X) w + edges w)` for the width `w = heads * hidden`.
 
+use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use std::sync::Arc;
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader, attention};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
@@ -68,6 +69,16 @@ impl Architecture for Gat {
             builder.free(&format!("{layer}.bias"), Mat::zeros(1, heads * columns));
         }
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let width = product([self.heads, self.hidden]);
+        let nodes = Count::from(sizes.nodes);
+        Amounts {
+            prepared: sizes.propagation() + sizes.input(),
+            parameters: width * sizes.features + width * (sizes.classes + 4),
+            activations: width * nodes * TAPE_COPIES + product([sizes.entries, self.heads, 6]),
+        }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {

@@ -7,7 +7,7 @@
 //! Departs from the paper: the approximation may have rows of negative sum, which have no square root; their degree
 //! counts as 0.
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::gcn::Gcn;
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
@@ -15,6 +15,7 @@ use crate::autograd::Var;
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::{EigenOptions, Mat, Svd, truncated_svd};
+use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use crate::training::{Input, MemoKey, Parameters, Session, TrainingConfig};
 
 /// How precisely the triplets are found, relative to the square of the largest singular value.
@@ -74,6 +75,12 @@ impl Architecture for GcnSvd {
 
     fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
         self.gcn().parameters(sizes, seed)
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let rank = self.rank.min(sizes.nodes);
+        let usual = Amounts::layered(sizes, self.hidden, self.layers, TAPE_COPIES);
+        usual.and(product([rank, sizes.nodes, 6]), Count(0), product([rank, self.hidden, self.layers]))
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {

@@ -11,7 +11,7 @@
 //! Departs from the paper: features as they are, and one set of defaults where it has settings for each
 //! dataset.
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
@@ -19,6 +19,7 @@ use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::Mat;
+use crate::training::memory_plan::{Amounts, DataSizes, product};
 use crate::training::{Auto, Input, Parameters, Session, TrainingConfig};
 
 network_settings! {
@@ -89,6 +90,16 @@ impl Architecture for GloGnn {
         builder.linear("output", self.hidden, sizes.classes);
         builder.free("orders", Mat::full(1, self.orders, 1.0 / self.orders as f32));
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let rows = product([sizes.nodes, self.hidden]) + product([sizes.features, self.hidden]);
+        let mixed = product([self.layers, self.orders, sizes.nodes, sizes.classes, 4]);
+        Amounts {
+            prepared: sizes.propagation() + sizes.input(),
+            parameters: rows + self.orders,
+            activations: product([sizes.nodes, self.hidden, TAPE_COPIES]) + mixed,
+        }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {

@@ -8,9 +8,10 @@
 //! Departs from the paper: the memory is a setting and not learned, and there is no learned pruning, both as in the
 //! authors' code; their code exponentiates `α` and normalises it once more, which is left out.
 
+use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use std::sync::Arc;
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::mlp::{layered_parameters, layered_search};
 use super::parts::similarity::Rows;
 use super::settings::network_settings;
@@ -72,6 +73,11 @@ impl Architecture for GnnGuard {
 
     fn parameters(&self, sizes: Sizes, seed: u64) -> Parameters {
         layered_parameters(sizes.features, self.hidden, sizes.classes, self.layers, seed)
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let usual = Amounts::layered(sizes, self.hidden, self.layers, TAPE_COPIES);
+        usual.and(sizes.propagation(), Count(0), product([sizes.entries, self.layers, 3]))
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {

@@ -5,7 +5,7 @@
 //! Cost per epoch: `O(nnz(X) * hidden + edges * hidden)`.
 //! Departs from the paper: all neighbours instead of a sample, and codes are not scaled to unit length.
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
@@ -13,6 +13,7 @@ use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::Mat;
+use crate::training::memory_plan::{Amounts, DataSizes};
 use crate::training::{Input, Parameters, Session, TrainingConfig};
 
 network_settings! {
@@ -56,6 +57,11 @@ impl Architecture for GraphSage {
             builder.free(&format!("layer{layer}.bias"), Mat::zeros(1, to));
         }
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let one = Amounts::layered(sizes, self.hidden, self.layers, TAPE_COPIES);
+        Amounts { parameters: one.parameters * 2usize, ..one }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {

@@ -7,13 +7,14 @@
 //! Departs from the paper: full batches, Adam with weight decay in the gradient, no batch normalisation,
 //! features as they are.
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
+use crate::training::memory_plan::{Amounts, DataSizes, product};
 use crate::training::{Input, Parameters, Session, TrainingConfig};
 
 network_settings! {
@@ -61,6 +62,17 @@ impl Architecture for Linkx {
             builder.linear(&format!("layer{layer}"), self.hidden, to);
         }
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let layers = product([self.layers, self.hidden, self.hidden]);
+        let rows = product([sizes.nodes, self.hidden]) + product([sizes.features, self.hidden]);
+        let deep = self.layers.saturating_add(2);
+        Amounts {
+            prepared: sizes.propagation() + sizes.input(),
+            parameters: rows + layers + product([self.hidden, self.hidden, 2]),
+            activations: product([deep, sizes.nodes, self.hidden, TAPE_COPIES / 2]),
+        }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {

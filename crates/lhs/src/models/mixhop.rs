@@ -7,7 +7,7 @@
 //! Departs from the paper: Adam instead of decaying gradient descent, no batch normalisation, features as they
 //! are instead of rows of unit length.
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
@@ -15,6 +15,7 @@ use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::Mat;
+use crate::training::memory_plan::{Amounts, Count, DataSizes};
 use crate::training::{Input, Parameters, Session, TrainingConfig};
 
 network_settings! {
@@ -63,6 +64,17 @@ impl Architecture for MixHop {
         builder.free("output.share", Mat::zeros(1, distances));
         builder.free("output.bias", Mat::zeros(1, sizes.classes));
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let distances = Count::from(self.hops) + 1usize;
+        let width = distances * self.hidden;
+        let on_the_way = width * distances * sizes.nodes;
+        Amounts {
+            prepared: sizes.propagation() + sizes.input(),
+            parameters: width * sizes.features + width * distances * sizes.classes,
+            activations: width * sizes.nodes * TAPE_COPIES + on_the_way,
+        }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {

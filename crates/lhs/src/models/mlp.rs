@@ -3,7 +3,7 @@
 //! `softmax(relu(X W₁ + b₁) W₂ + b₂)`; the textbook baseline that no attack on the edges can touch.
 //! Cost per epoch: `O(nnz(X) * hidden)`.
 
-use super::architecture::NetworkSettings;
+use super::architecture::{NetworkSettings, TAPE_COPIES};
 use super::settings::network_settings;
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, Widths, settings};
 use crate::autograd::Var;
@@ -12,8 +12,8 @@ use crate::graph::{Features, Graph, Labelled, normalise};
 use crate::linalg::Mat;
 use crate::linalg::random::{derive, generator, glorot};
 use crate::training::{
-    Input, Network, Parameters, Session, Supervised, Task, TrainingConfig, dropout_before, probabilities,
-    train,
+    Amounts, DataSizes, Input, MemoryPlan, Network, Parameters, Session, Supervised, Task, TrainingConfig,
+    dropout_before, train,
 };
 
 network_settings! {
@@ -86,8 +86,17 @@ impl Model for Mlp {
         self.shared().check()
     }
 
+    fn memory(&self, sizes: &DataSizes) -> MemoryPlan {
+        // Only nodes of the training and validation parts are read.
+        let share =
+            |count: usize| (count as f64 * sizes.labelled as f64 / sizes.nodes.max(1) as f64) as usize;
+        let read = DataSizes { nodes: sizes.labelled, entries: 0, values: share(sizes.values), ..*sizes };
+        MemoryPlan::of(sizes, &Amounts::layered(&read, self.hidden, self.layers, TAPE_COPIES + 2))
+    }
+
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedMlp> {
         self.validate()?;
+        self.ensure_fits(&DataSizes::of(task))?;
         let mut parameters = self.parameters(task.features.dim(), task.num_classes, seed);
         // Without edges, nodes outside the training and validation sets have nothing to say.
         let seen: Vec<u32> = task.train.nodes.iter().chain(&task.val.nodes).copied().collect();
@@ -105,12 +114,28 @@ impl Model for Mlp {
     }
 }
 
-impl NodeClassifier for FittedMlp {
-    fn predict(&self, _graph: &Graph, features: &Features) -> Result<Mat> {
+impl FittedMlp {
+    /// Class scores before the softmax.
+    fn scores(&self, features: &Features) -> Result<Var> {
         settings::same_columns(features, self.parameters.shape(0).0)?;
         let input = Input::new(&self.config.prepare(features));
         let network = Perceptron { config: &self.config, input };
-        Ok(probabilities(&network, &self.parameters.constants()))
+        Ok(network.scores(&self.parameters.constants(), None))
+    }
+}
+
+impl NodeClassifier for FittedMlp {
+    fn predict(&self, _graph: &Graph, features: &Features) -> Result<Mat> {
+        Ok(self.scores(features)?.softmax().value().clone())
+    }
+
+    /// The class scores.
+    fn embeddings(&self, _graph: &Graph, features: &Features) -> Result<Option<Mat>> {
+        Ok(Some(self.scores(features)?.value().clone()))
+    }
+
+    fn embeddings_are(&self) -> &'static str {
+        "class scores"
     }
 
     fn saved(&self) -> Result<SavedModel> {

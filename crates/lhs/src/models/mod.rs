@@ -29,6 +29,7 @@ pub mod greet;
 pub mod h2gcn;
 pub mod lhs;
 pub mod linkx;
+mod memory;
 pub mod mixhop;
 pub mod mlp;
 pub mod nlgnn;
@@ -48,6 +49,8 @@ use saved::Widths;
 pub use saved::{FittedModel, Save, SavedModel};
 pub use settings::renamed;
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -55,7 +58,7 @@ use crate::error::Result;
 use crate::graph::{Features, Graph};
 use crate::linalg::Mat;
 use crate::structure::Structure;
-use crate::training::{Session, Task};
+use crate::training::{Amounts, DataSizes, MemoryPlan, Session, Task};
 
 /// What lists of models say about one.
 pub trait ModelInfo: Clone + Default + Serialize + DeserializeOwned + Send + Sync + 'static {
@@ -97,6 +100,17 @@ pub trait Model: ModelInfo {
     /// [`Model::validate`]. Same task, settings and seed: same bits.
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Self::Fitted>;
 
+    /// What training on data of these sizes will need. Of a model that does not say, only the data is known.
+    fn memory(&self, sizes: &DataSizes) -> MemoryPlan {
+        MemoryPlan::of(sizes, &Amounts::default())
+    }
+
+    /// Refuses settings with which training cannot fit into the memory that is free, naming those that would.
+    /// [`Model::fit_with`] of the models here does so after [`Model::validate`].
+    fn ensure_fits(&self, sizes: &DataSizes) -> Result<()> {
+        memory::ensure_fits(self, sizes)
+    }
+
     /// Learns with seed 0, and nobody watching.
     fn fit(&self, task: &Task<'_>) -> Result<Self::Fitted> {
         self.fit_with(task, 0, &mut Session::default())
@@ -111,8 +125,13 @@ pub trait NodeClassifier: Send + Sync {
     /// Everything that is needed to predict the same again. [`Save::save`] writes it to a file.
     fn saved(&self) -> Result<SavedModel>;
 
-    /// What was decided from the training labels, in words; most models decide nothing.
+    /// What was decided from the training labels, in all detail; most models decide nothing.
     fn diagnostics(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The same in two or three sentences for somebody who does not know the model.
+    fn summary(&self) -> Vec<String> {
         Vec::new()
     }
 
@@ -127,6 +146,22 @@ pub trait NodeClassifier: Send + Sync {
     fn embeddings(&self, graph: &Graph, features: &Features) -> Result<Option<Mat>> {
         let _ = (graph, features);
         Ok(None)
+    }
+
+    /// What the columns of [`NodeClassifier::embeddings`] are, in words.
+    fn embeddings_are(&self) -> &'static str {
+        "codes"
+    }
+
+    /// Whether the edges that it learned from looked tampered with, for models that look.
+    fn tampering(&self) -> Option<lhs::tampering::Tampering> {
+        None
+    }
+
+    /// A graph without the edges that the model leaves out because they look tampered with.
+    fn kept_edges<'a>(&self, graph: &'a Graph, features: &Features) -> Result<Cow<'a, Graph>> {
+        let _ = features;
+        Ok(Cow::Borrowed(graph))
     }
 
     /// The latent structure of a graph, for models that have one.

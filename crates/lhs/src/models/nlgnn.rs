@@ -9,9 +9,10 @@
 //! Departs from the paper: nodes with the same embedding have no order, so they get the mean of what the convolution
 //! gives at their positions.
 
+use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::order::Order;
 use super::parts::{ParamBuilder, ParamReader, conv1d};
 use super::settings::network_settings;
@@ -108,6 +109,12 @@ impl Architecture for Nlgnn {
         builder.linear("sequence1", self.kernel * classes, classes);
         builder.linear("head", 2 * classes, classes);
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let windows = product([self.kernel, sizes.classes, sizes.nodes, 4]);
+        let weights = product([self.kernel, sizes.classes, sizes.classes, 2]);
+        Amounts::layered(sizes, self.hidden, 2, TAPE_COPIES).and(Count(0), weights, windows)
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {

@@ -13,6 +13,7 @@
 //! features, those that are no neighbours); sigmoid gates, through which gradients reach the attention, because sorting
 //! itself has none.
 
+use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -93,6 +94,20 @@ impl Architecture for Node2Seq {
         }
         builder.linear("head", hidden, sizes.classes);
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let square = product([self.hidden, self.hidden]);
+        let sequence = Count::from(self.length) + 1usize;
+        let layer = (sequence + self.kernel + 2usize) * square;
+        let read = sequence * product([sizes.labelled, self.hidden]) * (self.kernel.saturating_add(4));
+        Amounts {
+            prepared: sizes.propagation()
+                + sizes.input()
+                + product([sizes.nodes, self.distant.min(sizes.nodes)]),
+            parameters: layer * self.layers + product([sizes.features, self.hidden]),
+            activations: read * self.layers + product([sizes.nodes, self.hidden, 4]),
+        }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {

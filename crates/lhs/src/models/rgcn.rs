@@ -8,7 +8,7 @@
 //! Departs from the paper: predictions use the mean, so that they do not depend on chance; weight decay pulls on the
 //! weights of both layers and not of the first alone.
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{ParamBuilder, ParamReader, noise};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::SparseMat;
 use crate::linalg::random::derive;
+use crate::training::memory_plan::{Amounts, DataSizes};
 use crate::training::{Input, Parameters, Session, TrainingConfig, dropout_before};
 
 /// Keeps logarithm and root of a variance finite.
@@ -86,6 +87,11 @@ impl Architecture for Rgcn {
             builder.weight(&format!("layer{layer}.variance"), from, to);
         }
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let one = Amounts::layered(sizes, self.hidden, self.layers, 2 * TAPE_COPIES);
+        Amounts { parameters: one.parameters * 2usize, ..one }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {

@@ -8,10 +8,11 @@
 //! Departs from the paper: the dissimilar pairs of the auxiliary task are drawn at random instead of being the least
 //! similar ones: among sparse features most pairs have nothing in common and tie.
 
+use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::knn::nearest;
 use super::parts::similarity::Rows;
 use super::parts::{ParamBuilder, ParamReader};
@@ -96,6 +97,12 @@ impl Architecture for SimpGcn {
         }
         builder.linear("similarity", self.width(0, sizes.classes), 1);
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let near = product([sizes.nodes, self.neighbours.min(sizes.nodes), 6]);
+        let usual = Amounts::layered(sizes, self.hidden, self.layers, 2 * TAPE_COPIES);
+        usual.and(near, Count(0), Count(0))
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {

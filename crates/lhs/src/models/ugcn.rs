@@ -11,9 +11,10 @@
 //! at validation nodes; `Z` is classified by a linear head, as in the paper, where its published code takes the entries
 //! of `Z` for classes.
 
+use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use std::sync::Arc;
 
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{ParamBuilder, ParamReader, attention, knn, side_by_side};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
@@ -98,6 +99,21 @@ impl Architecture for Ugcn {
         builder.weight("fusion.query", self.embedding, 1);
         builder.linear("head", self.embedding, sizes.classes);
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let width = product([self.heads, self.hidden]);
+        let near = self.neighbours.min(sizes.nodes).saturating_add(self.two_hop_limit.min(sizes.nodes));
+        let edges = Count::from(sizes.entries) + product([sizes.nodes, near]);
+        let embedding = product([self.embedding, sizes.nodes, 3, TAPE_COPIES]);
+        Amounts {
+            prepared: sizes.input() + edges * 2usize,
+            parameters: (width * sizes.features + width * self.embedding) * 3usize
+                + product([self.embedding, self.embedding]),
+            activations: width * product([sizes.nodes, 3, TAPE_COPIES])
+                + edges * self.heads * 4usize
+                + embedding,
+        }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {

@@ -9,6 +9,7 @@ mod golden;
 mod golden_file;
 mod import;
 mod lhs_model;
+mod memory;
 mod models;
 mod runs;
 mod structure;

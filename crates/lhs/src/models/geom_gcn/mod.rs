@@ -13,10 +13,11 @@
 
 mod plane;
 
+use crate::training::memory_plan::{Amounts, DataSizes, product};
 use std::sync::Arc;
 
 pub use self::plane::Embedding;
-use super::architecture::{Architecture, Sizes};
+use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{ParamBuilder, ParamReader, side_by_side};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
@@ -86,6 +87,15 @@ impl Architecture for GeomGcn {
             }
         }
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let width = product([CELLS, self.hidden]);
+        Amounts {
+            prepared: sizes.propagation() * 2usize + sizes.input(),
+            parameters: width * sizes.features + width * product([CELLS, sizes.classes]),
+            activations: width * sizes.nodes * TAPE_COPIES,
+        }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {

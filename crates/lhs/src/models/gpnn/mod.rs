@@ -15,11 +15,12 @@
 
 mod lstm;
 
+use crate::training::memory_plan::{Amounts, Count, DataSizes, product};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use self::lstm::{Cell, State};
-use super::architecture::{Architecture, ForSome, Sizes};
+use super::architecture::{Architecture, ForSome, Sizes, TAPE_COPIES};
 use super::parts::{ParamBuilder, ParamReader, conv1d, fingerprint, side_by_side};
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
@@ -139,6 +140,21 @@ impl Architecture for Gpnn {
         builder.linear("ranks", self.selected * hidden, hidden);
         builder.linear("head", 3 * hidden, sizes.classes);
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let square = product([self.hidden, self.hidden]);
+        let wide = Count::from(self.kernel) + self.selected + 24usize;
+        let read = Count::from(self.length) + self.selected;
+        Amounts {
+            prepared: sizes.propagation()
+                + sizes.input()
+                + product([sizes.nodes, self.length.min(sizes.nodes), 2]),
+            parameters: square * wide + product([sizes.features, self.hidden, 2]),
+            activations: read * product([sizes.labelled, self.hidden, 10])
+                + product([self.selected, self.kernel, sizes.labelled, self.hidden])
+                + product([sizes.nodes, self.hidden, TAPE_COPIES]),
+        }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {

@@ -25,6 +25,7 @@ mod learning;
 mod logistic;
 mod random_walk;
 
+use crate::training::memory_plan::product;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -40,7 +41,8 @@ use crate::graph::{Features, Graph};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, SparseMat};
 use crate::training::{
-    Auto, MemoKey, Network, Parameters, Session, Task, Tensors, TrainingConfig, probabilities, train,
+    Amounts, Auto, DataSizes, MemoKey, MemoryPlan, Network, Parameters, Session, Task, Tensors,
+    TrainingConfig, probabilities, train,
 };
 
 /// Settings of GREET.
@@ -170,8 +172,24 @@ impl Model for Greet {
         self.training.validate("training")
     }
 
+    fn memory(&self, sizes: &DataSizes) -> MemoryPlan {
+        let batch = self.batch.min(sizes.nodes);
+        let near = product([sizes.nodes, self.neighbours.min(sizes.nodes), 2]);
+        let layers = product([self.projection_layers, self.hidden, self.hidden, 4]);
+        let walks = product([self.hops, 4]) + product([self.projection_layers, 8]) + 16usize;
+        let amounts = Amounts {
+            prepared: sizes.propagation() * 2usize + sizes.input() + near,
+            parameters: product([sizes.features, self.hidden, 3]) + layers,
+            activations: walks * product([sizes.nodes, self.hidden])
+                + product([batch, batch, 4])
+                + product([sizes.entries, 8]),
+        };
+        MemoryPlan::of(sizes, &amounts)
+    }
+
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedGreet> {
         self.validate()?;
+        self.ensure_fits(&DataSizes::of(task))?;
         let prepared = self.prepare(task.graph, task.features, session)?;
         let key = || MemoKey::new("nearest by features").features(task.features).setting(self.neighbours);
         let nearest: Arc<SparseMat> = session.shared(key, |_| Ok(nearest(task.features, self.neighbours)))?;

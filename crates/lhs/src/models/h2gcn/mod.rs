@@ -18,6 +18,7 @@ use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
 use crate::error::Result;
 use crate::graph::{Features, Graph, normalise};
+use crate::training::memory_plan::{Amounts, DataSizes, product};
 use crate::training::{Input, MemoKey, Parameters, Session, TrainingConfig};
 
 network_settings! {
@@ -70,6 +71,19 @@ impl Architecture for H2Gcn {
         builder.linear("code", sizes.features, self.hidden);
         builder.linear("head", places * self.hidden, sizes.classes);
         builder.done()
+    }
+
+    fn amounts(&self, sizes: &DataSizes) -> Amounts {
+        let places = (1usize << (self.rounds.min(8) + 1)) - 1;
+        let mean = sizes.entries / sizes.nodes.max(1) + 1;
+        // Nodes at two steps: as many as neighbours have neighbours, up to all.
+        let two = product([sizes.nodes, mean.saturating_mul(mean).min(sizes.nodes)]);
+        Amounts {
+            prepared: sizes.propagation() + sizes.input() + two * 4usize,
+            parameters: product([sizes.features, self.hidden])
+                + product([places, self.hidden, sizes.classes]),
+            activations: product([places, self.hidden, sizes.nodes]) + product([sizes.nodes, self.hidden, 4]),
+        }
     }
 
     fn prepare(&self, graph: &Graph, features: &Features, session: &mut Session<'_>) -> Result<Prepared> {

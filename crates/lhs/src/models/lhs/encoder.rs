@@ -31,7 +31,18 @@ use crate::structure::Structure;
 use crate::training::{Input, Network, Parameters, dropout_before};
 
 /// Width of the codes that the decoder reads: narrow, since every training step pays for them.
-const DECODED: usize = 32;
+pub(super) const DECODED: usize = 32;
+
+/// The channel of a node's own features.
+pub const FEATURES: &str = "own features";
+/// The channel of a node's neighbour row.
+pub const PROFILE: &str = "whom it is joined to";
+/// The channel of the hops over the given graph.
+pub const GIVEN: &str = "hops over the given graph";
+/// The channel of the hops over the latent graph.
+pub const LATENT: &str = "hops over the latent graph";
+/// What is added for every node alike.
+pub const BIAS: &str = "bias, the same for all";
 
 /// The masked autoencoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -199,23 +210,27 @@ impl<'a> Encoder<'a> {
         let all = own.matmul(weights); // [n, (1 + hops)*c]
         let count = 1 + graphs.iter().map(|(_, hops, _)| hops).sum::<usize>();
         let columns = all.cols() / count;
-        let part = |channel: usize| all.slice_cols(channel * columns, columns);
-        let mut sum = part(0);
+        let mut sum = all.slice_cols(0, columns);
         let mut first = 1;
         for (graph, hops, scale) in graphs {
-            // From the farthest hop inwards: S (H W₁ + S (H W₂)).
-            let travel = |far: Option<Var>, hop: usize| {
-                let here = part(first + hop);
-                Some(graph.matmul(&far.map_or(here.clone(), |far| far.add(&here))))
-            };
             if *scale > 0.0
-                && let Some(travelled) = (0..*hops).rev().fold(None, travel)
+                && let Some(travelled) = Self::travelled(&all, columns, first, graph, *hops)
             {
                 sum = sum.add(&if *scale == 1.0 { travelled } else { travelled.scale(*scale) });
             }
             first += hops;
         }
         sum
+    }
+
+    /// What comes over one graph, of codes times weights whose channels from `first` on are its hops, `[n,c]`; nothing
+    /// without hops. From the farthest hop inwards: `S (H W₁ + S (H W₂))`.
+    fn travelled(all: &Var, columns: usize, first: usize, graph: &Sparse, hops: usize) -> Option<Var> {
+        let travel = |far: Option<Var>, hop: usize| {
+            let here = all.slice_cols((first + hop) * columns, columns);
+            Some(graph.matmul(&far.map_or(here.clone(), |far| far.add(&here))))
+        };
+        (0..hops).rev().fold(None, travel)
     }
 
     /// The weight of a graph in a step: 0 when it is left out, and as much more in the others.
@@ -280,6 +295,51 @@ impl Encoder<'_> {
         let restored = spread.gather_rows(&masked.into()).relu().matmul(weight).add_row(bias); // [masked,d]
         let error = restored.cosine_error(&target, settings.exponent);
         Some(error.scale(settings.weight))
+    }
+}
+
+impl Encoder<'_> {
+    /// What each channel adds to the class scores, `[n,classes]` each; a channel that is not read is left out.
+    pub fn channel_scores(&self, parameters: &[Var]) -> Vec<(&'static str, Mat)> {
+        let own = self.own(parameters, None);
+        let (head, bias) = (&parameters[self.head()], &parameters[self.head() + 1]);
+        let Channels { features, profile, latent_hops, given_hops, .. } = self.channels;
+        let classes = bias.cols();
+        let all = own.matmul(head);
+        let mut parts = Vec::new();
+        let mut first = 0;
+        for (name, columns) in [(FEATURES, features), (PROFILE, profile)] {
+            if columns > 0 {
+                let rows: Vec<u32> = (first..first + self.config.hidden as u32).collect();
+                let weights = Var::constant(head.value().select_rows(&rows)).slice_cols(0, classes);
+                let code = own.slice_cols(first as usize, self.config.hidden);
+                parts.push((name, code.matmul(&weights)));
+                first += self.config.hidden as u32;
+            }
+        }
+        let given = Self::travelled(&all, classes, 1 + latent_hops, &self.given, given_hops);
+        let latent = Self::travelled(&all, classes, 1, &self.latent, latent_hops);
+        parts.extend(given.map(|scores| (GIVEN, scores)));
+        parts.extend(latent.map(|scores| (LATENT, scores)));
+        let everywhere = Var::constant(Mat::zeros(own.rows(), classes)).add_row(bias);
+        parts.push((BIAS, everywhere));
+        parts.into_iter().map(|(name, scores)| (name, scores.value().clone())).collect()
+    }
+
+    /// Each node's own code, and its means over the hops: first those over the latent graph, then those over the given
+    /// one, side by side, `[n, (1 + hops) * w]`.
+    pub fn codes(&self, parameters: &[Var]) -> Mat {
+        let own = self.own(parameters, None);
+        let mut parts = vec![own.value().clone()];
+        let graphs = [(&self.latent, self.channels.latent_hops), (&self.given, self.channels.given_hops)];
+        for (graph, hops) in graphs {
+            let mut far = own.clone();
+            for _ in 0..hops {
+                far = graph.matmul(&far);
+                parts.push(far.value().clone());
+            }
+        }
+        Mat::side_by_side(&parts)
     }
 }
 

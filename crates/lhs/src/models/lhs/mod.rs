@@ -6,6 +6,8 @@
 
 pub mod channel_selection;
 pub mod encoder;
+mod memory;
+mod summary;
 pub mod tampering;
 
 use std::borrow::Cow;
@@ -19,8 +21,8 @@ use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
 use crate::structure::{Choices, FittedStructure, Structure, StructureConfig};
 use crate::training::{
-    Auto, EpochRecord, Observer, Parameters, Session, Supervised, Task, Tensors, TrainingConfig, argmax,
-    probabilities, train,
+    Auto, DataSizes, EpochRecord, MemoryPlan, Observer, Parameters, Session, Supervised, Task, Tensors,
+    TrainingConfig, argmax, probabilities, train,
 };
 use channel_selection::{ChannelSelection, ChannelSet, Fixed};
 use encoder::{Channels, Encoder, ReconstructionConfig};
@@ -125,6 +127,8 @@ pub struct FittedLhs {
     /// The training graph, without the edges left out, and its structure, which need not be found again.
     seen: Option<(Graph, Structure)>,
     selection: ChannelSelection,
+    /// Share of the edges between training nodes that join nodes of one class; none where there is no such edge.
+    agreeing_edges: Option<f32>,
     channels: Channels,
     /// One set per member.
     members: Vec<Parameters>,
@@ -182,8 +186,13 @@ impl Model for Lhs {
         self.training.validate("training")
     }
 
+    fn memory(&self, sizes: &DataSizes) -> MemoryPlan {
+        memory::plan(self, sizes)
+    }
+
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedLhs> {
         self.validate()?;
+        self.ensure_fits(&DataSizes::of(task))?;
         let tampering = self.tampering(task, seed, session)?;
         self.learn_trimmed(task, tampering, seed, session)
     }
@@ -261,6 +270,7 @@ impl Lhs {
             learned_from: task.train.marked_among(task.graph.num_nodes()),
             seen: Some((task.graph.clone(), structure)),
             selection,
+            agreeing_edges: summary::agreeing_edges(task),
             channels,
             members,
         })
@@ -269,9 +279,7 @@ impl Lhs {
 
 impl NodeClassifier for FittedLhs {
     fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
-        let graph = self.trimmed(graph, features)?;
-        let structure = self.structure_of(&graph, features)?;
-        let network = Encoder::new(&self.config, self.channels, &graph, features, &structure);
+        let network = self.network(graph, features)?;
         let scale = 1.0 / self.members.len() as f32;
         let mut mean = Mat::zeros(graph.num_nodes(), self.num_classes());
         for member in &self.members {
@@ -292,6 +300,7 @@ impl NodeClassifier for FittedLhs {
             classes: self.num_classes(),
             ensemble_size: self.members.len(),
             selection: self.selection,
+            agreeing_edges: self.agreeing_edges,
             tampering: self.tampering,
             structure: self.structure.choices().clone(),
         };
@@ -313,6 +322,43 @@ impl NodeClassifier for FittedLhs {
             100.0 * self.selection.features_alone()
         ));
         lines
+    }
+
+    fn summary(&self) -> Vec<String> {
+        summary::of(self)
+    }
+
+    /// The mean over the members, whose probabilities are averaged after the softmax: with one member, the softmax of the
+    /// sum is what [`NodeClassifier::predict`] gives; with several it is near.
+    fn channel_scores(&self, graph: &Graph, features: &Features) -> Result<Option<Vec<(String, Mat)>>> {
+        let network = self.network(graph, features)?;
+        let scale = 1.0 / self.members.len() as f32;
+        let mut sums: Vec<(String, Mat)> = Vec::new();
+        for member in &self.members {
+            for (place, (name, scores)) in network.channel_scores(&member.constants()).into_iter().enumerate()
+            {
+                if sums.len() == place {
+                    sums.push((name.to_string(), Mat::zeros(scores.rows(), scores.cols())));
+                }
+                let sum = sums[place].1.as_mut_slice().iter_mut();
+                sum.zip(scores.as_slice()).for_each(|(sum, score)| *sum += scale * score);
+            }
+        }
+        Ok(Some(sums))
+    }
+
+    /// The codes of the first member: members begin at random, and their columns have no common meaning.
+    fn embeddings(&self, graph: &Graph, features: &Features) -> Result<Option<Mat>> {
+        let network = self.network(graph, features)?;
+        Ok(Some(network.codes(&self.members[0].constants())))
+    }
+
+    fn tampering(&self) -> Option<Tampering> {
+        Some(self.tampering)
+    }
+
+    fn kept_edges<'a>(&self, graph: &'a Graph, features: &Features) -> Result<Cow<'a, Graph>> {
+        self.trimmed(graph, features)
     }
 
     fn structure(&self, graph: &Graph, features: &Features) -> Result<Option<Structure>> {
@@ -345,6 +391,13 @@ impl FittedLhs {
     pub fn structure(&self, graph: &Graph, features: &Features) -> Result<Structure> {
         let graph = self.trimmed(graph, features)?;
         self.structure_of(&graph, features)
+    }
+
+    /// The encoder on a graph.
+    fn network(&self, graph: &Graph, features: &Features) -> Result<Encoder<'_>> {
+        let graph = self.trimmed(graph, features)?;
+        let structure = self.structure_of(&graph, features)?;
+        Ok(Encoder::new(&self.config, self.channels, &graph, features, &structure))
     }
 
     /// A graph without the edges to leave out.
@@ -391,6 +444,8 @@ struct State {
     classes: usize,
     ensemble_size: usize,
     selection: ChannelSelection,
+    #[serde(default)]
+    agreeing_edges: Option<f32>,
     tampering: Tampering,
     structure: Choices,
 }
@@ -401,7 +456,9 @@ const LEARNED_FROM: &str = "learned_from";
 impl FittedModel for FittedLhs {
     fn restore(saved: &SavedModel) -> Result<Self> {
         let config: Lhs = saved.settings()?;
-        let State { channels, classes, ensemble_size, selection, tampering, structure } = saved.state()?;
+        let state: State = saved.state()?;
+        let State { channels, classes, ensemble_size, selection, agreeing_edges, tampering, structure } =
+            state;
         let structure = FittedStructure::restore(structure, &saved.contents)?;
         let learned_from: Vec<bool> = saved.list(LEARNED_FROM)?.iter().map(|&from| from > 0).collect();
         if learned_from.len() != structure.num_known() || ensemble_size == 0 {
@@ -417,6 +474,16 @@ impl FittedModel for FittedLhs {
             Ok(parameters)
         };
         let members = (1..=ensemble_size).map(member).collect::<Result<_>>()?;
-        Ok(FittedLhs { config, tampering, structure, learned_from, seen: None, selection, channels, members })
+        Ok(FittedLhs {
+            config,
+            tampering,
+            structure,
+            learned_from,
+            seen: None,
+            selection,
+            agreeing_edges,
+            channels,
+            members,
+        })
     }
 }

@@ -16,11 +16,12 @@
 
 mod graph;
 
+use crate::training::memory_plan::product;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use self::graph::{LearnedGraph, Pull, Through, row_sums};
-use super::architecture::NetworkSettings;
+use super::architecture::{NetworkSettings, TAPE_COPIES};
 use super::mlp::layered_parameters;
 use super::settings::network_settings;
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, Widths, settings};
@@ -30,8 +31,8 @@ use crate::graph::{Features, Graph, normalise};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, Shrinker, SparseMat, matmul_nt};
 use crate::training::{
-    ClassLoss, Companion, Input, MemoKey, Network, Objective, Parameters, Score, Session, Supervised, Task,
-    Tensors, TrainingConfig, dropout_before, probabilities, train,
+    Amounts, ClassLoss, Companion, DataSizes, Input, MemoKey, MemoryPlan, Network, Objective, Parameters,
+    Score, Session, Supervised, Task, Tensors, TrainingConfig, dropout_before, probabilities, train,
 };
 
 /// Beyond this, dense matrices of all pairs take gigabytes and their decomposition minutes.
@@ -134,9 +135,17 @@ impl Model for ProGnn {
         settings::at_least_one("network_steps", self.network_steps)
     }
 
+    fn memory(&self, sizes: &DataSizes) -> MemoryPlan {
+        let usual = Amounts::layered(sizes, self.hidden, 2, TAPE_COPIES);
+        // The learned graph, its momentum, its best state, products of features, gradients and their decomposition.
+        let pairs = product([sizes.nodes, sizes.nodes, 10]);
+        MemoryPlan::of(sizes, &Amounts { prepared: usual.prepared + pairs, ..usual })
+    }
+
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedProGnn> {
         self.validate()?;
         few_enough(task.graph)?;
+        self.ensure_fits(&DataSizes::of(task))?;
         let given = normalise::adjacency(&task.graph.to_undirected());
         let products = match self.smoothness > 0.0 {
             true => Some(session.shared(

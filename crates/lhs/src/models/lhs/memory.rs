@@ -1,0 +1,100 @@
+//! How much memory LHS needs: first the structure, then one encoder after the other.
+
+use super::encoder::DECODED;
+use super::{FEW_NODES, HOPS, Lhs};
+use crate::training::memory_plan::{Amounts, Count, product};
+use crate::training::{DataSizes, MemoryPlan};
+
+/// Matrices that the tape keeps of each code.
+const CODE_COPIES: usize = 6;
+/// Rounds that are thought of where each must pay: seldom do more.
+const ROUNDS: usize = 2;
+
+/// The plan for data of these sizes. Where channels are chosen by the data, they are counted as read.
+pub(super) fn plan(config: &Lhs, sizes: &DataSizes) -> MemoryPlan {
+    let structure = structure(config, sizes);
+    let encoder = encoder(config, sizes);
+    // The structure's own training is over when the encoder's begins.
+    let amounts = Amounts {
+        prepared: structure.prepared + encoder.prepared,
+        parameters: structure.parameters + encoder.parameters,
+        activations: structure.activations.max(encoder.activations),
+    };
+    MemoryPlan::of(sizes, &amounts)
+}
+
+/// Views, directions, latent graphs and refiners.
+fn structure(config: &Lhs, sizes: &DataSizes) -> Amounts {
+    let settings = &config.structure;
+    let nodes = sizes.nodes;
+    let of_features = settings.components.min(nodes).min(sizes.features);
+    let of_edges = settings.components.min(nodes);
+    let columns = of_features + of_edges;
+    let rank = match settings.directions_per_class {
+        0 => columns,
+        per_class => per_class.saturating_mul(sizes.classes).saturating_add(1).min(columns),
+    };
+    let near = match settings.top_k.given() {
+        Some(0) => nodes,
+        Some(k) => k.min(nodes),
+        None => 16,
+    };
+    let rounds = if settings.rounds_must_pay { settings.rounds.min(ROUNDS) } else { settings.rounds };
+    let graphs = product([rounds.saturating_add(1), nodes, near, 4]);
+    let bases = product([sizes.features, of_features]) + product([nodes, of_edges]);
+    // Three choices of views are compared, each with its directions.
+    let views = product([nodes, columns, 3]) + product([nodes, rank, 3]);
+    let refiner = &settings.refiner;
+    let sampled = refiner.sample.min(nodes);
+    let contrasted = if nodes <= refiner.exact_up_to { nodes } else { refiner.batch.min(nodes) };
+    let pairs = refiner.pairs.min(sizes.labelled);
+    let weights = product([columns, refiner.hidden, 2]) + product([refiner.hidden, refiner.hidden]);
+    let learning = rounds > 0;
+    let if_learning = |count: Count| if learning { count } else { Count(0) };
+    Amounts {
+        prepared: bases * 2usize + views + graphs + if_learning(product([nodes, refiner.hidden, 4])),
+        parameters: if_learning(weights * product([refiner.folds, rounds])),
+        activations: if_learning(
+            product([sampled, refiner.hidden, 16])
+                + product([contrasted, contrasted, 3])
+                + product([pairs, pairs, 3])
+                + product([sampled, columns, 4]),
+        ),
+    }
+}
+
+/// One encoder on the tape, and the weights of all.
+fn encoder(config: &Lhs, sizes: &DataSizes) -> Amounts {
+    let nodes = sizes.nodes;
+    let hidden = config.hidden;
+    let profile = config.profile.given().unwrap_or(true) || sizes.features == 0;
+    let parts = usize::from(sizes.features > 0) + usize::from(profile);
+    let width = product([parts, hidden]);
+    let latent = config.latent_hops.given().unwrap_or(HOPS);
+    let given = config.given_hops.given().unwrap_or(HOPS);
+    let hops = Count::from(latent) + given + 1usize;
+    let restored = if config.reconstruction.weight > 0.0 {
+        config.structure.components.min(nodes).min(sizes.features.max(1))
+    } else {
+        0
+    };
+    let decoded = if restored > 0 { (Count::from(latent) + 1usize) * DECODED } else { Count(0) };
+    let rows = if profile { nodes } else { 0 };
+    let inner = config.layers.saturating_sub(1);
+    let weights = product([sizes.features, hidden])
+        + product([rows, hidden])
+        + product([parts, inner, hidden, hidden])
+        + width * hops * sizes.classes
+        + width * decoded;
+    let usual = if nodes <= FEW_NODES { 3 } else { 1 };
+    let members = config.ensemble_size.given().unwrap_or(usual);
+    let masked = (config.reconstruction.mask * nodes as f32) as usize;
+    Amounts {
+        prepared: sizes.propagation() * 2usize + sizes.input() + product([nodes, restored]),
+        // One member is trained at a time: of the others only their weights are kept, one copy in five.
+        parameters: weights + Count((weights * members.saturating_sub(1)).0 / 5),
+        activations: width * product([config.layers, nodes, CODE_COPIES])
+            + (hops * sizes.classes + decoded) * product([nodes, 3])
+            + product([masked, restored, 3]),
+    }
+}
