@@ -47,7 +47,7 @@ impl FromStr for Threshold {
     fn from_str(text: &str) -> Result<Self, Error> {
         match (text, text.parse::<f64>()) {
             ("auto", _) => Ok(Threshold::Auto),
-            (_, Ok(value)) if value == 0.5 => Ok(Threshold::Half),
+            (_, Ok(0.5)) => Ok(Threshold::Half),
             (_, Ok(value)) if (0.0..=1.0).contains(&value) => Ok(Threshold::At(value)),
             _ => Err(Error::setting(
                 "threshold",
