@@ -6,11 +6,10 @@ use serde_json::json;
 
 use super::evaluate::own_data;
 use super::output::{Global, counted};
-use super::predict::best_split;
+use super::predict::chosen;
 use super::progress::{Counts, Progress, how_to_go_on};
-use super::selection::load;
+use super::selection::load_for;
 use lhs::error::{Error, Result, near};
-use lhs::experiment::Run;
 use lhs::explain::{Change, ExplainOptions, Explanation, Flip, Influence, Subject};
 use lhs::graph::Dataset;
 use lhs::models::Registry;
@@ -47,11 +46,10 @@ pub struct ExplainArgs {
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs, global: &Global) -> Result<()> {
-    let run = Run::open(&args.run)?;
-    let number = args.split.map_or_else(|| best_split(&run, global), Ok)?;
+    let (run, number) = chosen(&args.run, args.split, global)?;
     let trained = run.trained(&Registry::default(), number)?;
     let dataset = match &args.data {
-        Some(named) => load(named, run.data().directed, global)?,
+        Some(named) => load_for(&run, named, global)?,
         None => own_data(&run, "to explain on it all the same: --data", global)?,
     };
     let nodes = args.node.iter().map(|id| find(&dataset, id)).collect::<Result<Vec<usize>>>()?;

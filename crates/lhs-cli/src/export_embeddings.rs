@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::evaluate::own_data;
 use super::output::Global;
-use super::predict::best_split;
-use super::selection::load;
+use super::predict::chosen;
+use super::selection::load_for;
 use lhs::error::{Error, Result};
-use lhs::experiment::{Arranged, Run};
+use lhs::experiment::Arranged;
 use lhs::graph::Dataset;
 use lhs::io::{atomic, npy};
 use lhs::linalg::Mat;
@@ -73,11 +73,10 @@ pub fn run(args: &ExportEmbeddingsArgs, global: &Global) -> Result<()> {
     if let Some(taken) = files().find(|file| file.exists() && !args.force) {
         return Err(Error::input(taken, "", "this file exists", "replace it with --force"));
     }
-    let run = Run::open(&args.run)?;
-    let number = args.split.map_or_else(|| best_split(&run, global), Ok)?;
+    let (run, number) = chosen(&args.run, args.split, global)?;
     let trained = run.trained(&Registry::default(), number)?;
     let dataset = match &args.data {
-        Some(named) => load(named, run.data().directed, global)?,
+        Some(named) => load_for(&run, named, global)?,
         None => own_data(&run, "to use it all the same: --data", global)?,
     };
     let in_file = |error: Error| error.in_file(args.data.as_ref().unwrap_or(&run.data().path));

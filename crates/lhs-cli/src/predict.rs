@@ -5,15 +5,18 @@ use std::fs::File;
 use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::evaluate::own_data;
 use super::figures::shown;
 use super::judging::PositiveClass;
 use super::output::Global;
-use super::selection::load_for;
+use super::reading::{ReadingArgs, TableArgs, source};
+use super::selection::load_tables_for;
 use lhs::error::{Error, Result};
 use lhs::experiment::{CellRecord, Run};
-use lhs::graph::Split;
+use lhs::graph::{Dataset, Split};
 use lhs::io::atomic;
 use lhs::metrics::ranked::{self, RankedNode, ranked};
 use lhs::metrics::{Answers, Confusion, Predictions, Scores, class_named};
@@ -25,15 +28,20 @@ use lhs::models::Registry;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  lhs predict runs/accounts-lhs --only unlabelled --sort-by fraud --top 100
   lhs predict runs/accounts-lhs --data accounts/ --out predictions.csv
-  lhs predict runs/accounts-lhs --data accounts/ --only unlabelled --sort-by fraud --top 100")]
+  lhs predict runs/accounts-lhs --edges new-payments.csv --features new-accounts.csv")]
 pub struct PredictArgs {
     /// The run folder that `lhs train` made
     run: PathBuf,
-    /// The data to predict on
+    /// The data to predict on, read and prepared as that of the run was [default: the run's own data]
     #[arg(long, value_name = "DATA")]
-    data: PathBuf,
-    /// The split whose model is used [default: the best at its validation nodes]
+    data: Option<PathBuf>,
+    #[command(flatten)]
+    tables: TableArgs,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    /// The split whose model is used [default: what learned from all labels, else the best at its validation nodes]
     #[arg(long, value_name = "K")]
     split: Option<usize>,
     /// Where to write the table; - is stdout [default: stdout]
@@ -42,22 +50,29 @@ pub struct PredictArgs {
     /// Replace the file if it is there
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    ranking: RankingArgs,
+    #[command(flatten)]
+    positive: PositiveClass,
+}
+
+/// Which nodes are listed, and in which order.
+#[derive(Clone, Debug, clap::Args)]
+pub struct RankingArgs {
     /// Which nodes are listed
     #[arg(long, value_enum, default_value_t = Only::All, value_name = "NODES")]
     only: Only,
     /// List the nodes by the probability of this class, the likeliest first
     #[arg(long, value_name = "CLASS")]
-    sort_by: Option<String>,
+    pub sort_by: Option<String>,
     /// List so many of them
     #[arg(long, value_name = "N", requires = "sort_by")]
     top: Option<usize>,
-    #[command(flatten)]
-    positive: PositiveClass,
 }
 
 /// Which nodes are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Only {
+pub enum Only {
     /// Those whose class is not known
     Unlabelled,
     /// The test nodes of the split
@@ -108,15 +123,25 @@ impl<'a> Target<'a> {
 /// Runs the command.
 pub fn run(args: &PredictArgs, global: &Global) -> Result<()> {
     let target = Target::of(args, global)?;
-    let run = Run::open(&args.run)?;
+    let (run, number) = chosen(&args.run, args.split, global)?;
     // A class that there is not is said before anything is read.
-    let sorted_by = args.sort_by.as_deref().map(|name| class_named(name, &run.data().classes)).transpose()?;
+    let sorted_by = args.ranking.class(&run)?;
     let positive = args.positive.positive_class.as_deref();
     positive.map(|name| class_named(name, &run.data().classes)).transpose()?;
-    let number = args.split.map_or_else(|| best_split(&run, global), Ok)?;
     let trained = run.trained(&Registry::default(), number)?;
-    let dataset = load_for(&run, &args.data, global)?;
-    let (probabilities, split) = trained.predict(&dataset).map_err(|error| error.in_file(&args.data))?;
+    let (dataset, file) = match (&args.data, &args.tables.edges) {
+        (None, None) => {
+            (own_data(&run, "to predict on it all the same: --data", global)?, run.data().path.clone())
+        }
+        (data, _) => {
+            let source = source(data.as_deref(), &args.tables)?;
+            (load_tables_for(&run, &source, &args.reading, global)?, source.path().to_path_buf())
+        }
+    };
+    if let Some(note) = trained.column_note(&dataset).map_err(|error| error.in_file(&file))? {
+        global.note(format_args!("note: {note}"));
+    }
+    let (probabilities, split) = trained.predict(&dataset).map_err(|error| error.in_file(&file))?;
     let predictions = Predictions::new(&dataset, &run.data().classes, probabilities)?;
     let predictions = run.judged(predictions, number, &split, positive)?;
     for class in predictions.unknown_classes() {
@@ -124,12 +149,8 @@ pub fn run(args: &PredictArgs, global: &Global) -> Result<()> {
             "warning: class {class} is not one that the model knows; its nodes count as wrong"
         ));
     }
-    let listed = args.only.nodes(&predictions, &split);
-    let list = sorted_by.map(|class| {
-        let mut list = ranked(&predictions, class, listed.iter().copied(), &split);
-        list.truncate(args.top.unwrap_or(usize::MAX));
-        Ranking { class: &run.data().classes[class as usize], list }
-    });
+    let listed = args.ranking.only.nodes(&predictions, &split);
+    let list = sorted_by.map(|class| args.ranking.list(&predictions, class, &split));
     match &list {
         Some(ranking) => write_ranked(ranking, args.out.is_some(), &target, global)?,
         None => write(&predictions, &listed, &split, &target, global)?,
@@ -207,13 +228,62 @@ fn say_more(new: &Answers, global: &Global) {
 }
 
 /// The likeliest nodes of a class.
-struct Ranking<'a> {
-    class: &'a str,
+#[derive(Serialize)]
+pub struct Ranking {
+    #[serde(rename = "sorted_by")]
+    class: String,
+    #[serde(rename = "ranked")]
     list: Vec<RankedNode>,
 }
 
+impl RankingArgs {
+    /// The class to sort by.
+    pub fn class(&self, run: &Run) -> Result<Option<u32>> {
+        self.sort_by.as_deref().map(|name| class_named(name, &run.data().classes)).transpose()
+    }
+
+    fn list(&self, predictions: &Predictions<'_>, class: u32, split: &Split) -> Ranking {
+        let mut list = ranked(predictions, class, self.only.nodes(predictions, split), split);
+        list.truncate(self.top.unwrap_or(usize::MAX));
+        Ranking { class: predictions.classes()[class as usize].clone(), list }
+    }
+}
+
+/// The list that a training was asked for, by the model that is the best of it.
+pub fn ranking_of(
+    folder: &Path,
+    dataset: &Dataset,
+    args: &RankingArgs,
+    global: &Global,
+) -> Result<Option<Ranking>> {
+    let (run, number) = chosen(folder, None, global)?;
+    let Some(class) = args.class(&run)? else { return Ok(None) };
+    let (probabilities, split) = run.trained(&Registry::default(), number)?.predict(dataset)?;
+    let predictions = Predictions::new(dataset, &run.data().classes, probabilities)?;
+    let predictions = run.judged(predictions, number, &split, None)?;
+    Ok(Some(args.list(&predictions, class, &split)))
+}
+
+/// Where a training on all labels is kept, within its run.
+pub const FINAL: &str = "final";
+
+/// The run and the split that are meant: without a choice, what learned from all labels, else the best split.
+pub fn chosen(folder: &Path, split: Option<usize>, global: &Global) -> Result<(Run, usize)> {
+    let run = Run::open(folder)?;
+    if split.is_none()
+        && let Ok(last) = Run::open(&folder.join(FINAL))
+        && let Some(record) = last.results().first()
+    {
+        let number = record.id.split;
+        global.note("note: the model that learned from all labels is used; --split K takes another");
+        return Ok((last, number));
+    }
+    let number = split.map_or_else(|| best_split(&run, global), Ok)?;
+    Ok((run, number))
+}
+
 /// The list: readable on stdout, as CSV where it was sent somewhere.
-fn write_ranked(ranking: &Ranking<'_>, sent: bool, target: &Target<'_>, global: &Global) -> Result<()> {
+fn write_ranked(ranking: &Ranking, sent: bool, target: &Target<'_>, global: &Global) -> Result<()> {
     let Ranking { class, list } = ranking;
     match target {
         Target::Document => Ok(()),
@@ -232,7 +302,7 @@ fn write_ranked(ranking: &Ranking<'_>, sent: bool, target: &Target<'_>, global: 
     }
 }
 
-fn say_ranked(ranking: &Ranking<'_>, global: &Global) {
+pub fn say_ranked(ranking: &Ranking, global: &Global) {
     let Ranking { class, list } = ranking;
     let widest =
         |of: &dyn Fn(&RankedNode) -> usize, least: usize| list.iter().map(of).max().unwrap_or(0).max(least);

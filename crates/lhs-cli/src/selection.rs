@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 use super::output::Global;
-use super::reading::{SourceArgs, with_flags};
+use super::reading::{ReadingArgs, SourceArgs, with_flags};
 use lhs::attacks::AttackKind;
 use lhs::error::{Error, Result};
 use lhs::experiment::Run;
@@ -78,6 +78,21 @@ pub fn load(data: &Path, directed: bool, global: &Global) -> Result<Dataset> {
 /// Loads data so that the model of a run can predict on it: columns are prepared as those that it learned from.
 pub fn load_for(run: &Run, data: &Path, global: &Global) -> Result<Dataset> {
     load_with(data, &run.data().prediction_options(), global)
+}
+
+/// The same of any source, with what the command line says over how the run's data was read.
+pub fn load_tables_for(
+    run: &Run,
+    source: &Source,
+    reading: &ReadingArgs,
+    global: &Global,
+) -> Result<Dataset> {
+    let told = global.load_options(run.data().directed);
+    let mut options = reading.over(run.data().prediction_options());
+    options.header = told.header.or(options.header);
+    let dataset = global.busy("reading", || source.load(&options)).map_err(with_flags)?;
+    global.warn(dataset.warnings());
+    Ok(dataset)
 }
 
 /// Loads data and passes its warnings on.

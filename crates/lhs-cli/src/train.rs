@@ -1,5 +1,6 @@
 //! `lhs train`: a model on some splits of a dataset, kept in a run folder.
 
+mod last;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -10,13 +11,16 @@ use toml::Table;
 use super::judging::{JudgingArgs, ThresholdArg};
 use super::memory_plan;
 use super::output::Global;
+use super::predict::{RankingArgs, ranking_of};
 use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{DataSelection, ModelSelection, Selected};
+use last::Last;
 use lhs::error::{Error, Result};
 use lhs::experiment::found_settings::slug;
 use lhs::experiment::{
     Data, IfPresent, Manifest, OnError, Plan, Runner, Store, Suite, free_name, last_name, write_settings,
 };
+use lhs::metrics::class_named;
 use lhs::models::{self, ModelKind, Registry};
 use report::{Trained, report};
 
@@ -27,6 +31,7 @@ Examples:
   lhs train cora
   lhs train accounts/ --positive-class fraud --metric average_precision --class-weights auto
   lhs train accounts/ --class-weights fraud=10,ok=1 --threshold 0.3
+  lhs train --edges payments.csv --features accounts.csv --label-column is_fraud --missing flag --sort-by 1 --top 20 --only unlabelled
 
 With --json, one object: figures in percent (test_accuracy_mean, test_roc_auc_mean, test_average_precision_mean,
 test_balanced_accuracy_mean, test_macro_f1_mean, majority_accuracy_mean, …; null where they make no sense), the same
@@ -55,6 +60,11 @@ pub struct TrainArgs {
     /// Measure only, keep nothing
     #[arg(long, conflicts_with = "out")]
     no_save: bool,
+    /// Learn once more in the end, from all labels, with as many epochs as the splits took; `predict` uses that model
+    #[arg(long = "final", conflicts_with = "no_save")]
+    last: bool,
+    #[command(flatten)]
+    ranking: RankingArgs,
 }
 
 /// Runs the command.
@@ -90,6 +100,16 @@ pub fn run(args: &TrainArgs, global: &Global) -> Result<()> {
         threshold: args.threshold.threshold,
         ..Suite::default()
     };
+    if args.ranking.sort_by.is_some() && args.no_save {
+        return Err(Error::setting(
+            "--sort-by",
+            "a list needs the model, which --no-save throws away",
+            "leave one out",
+        ));
+    }
+    if let Some(name) = &args.ranking.sort_by {
+        class_named(name, dataset.labels().names())?;
+    }
     let data = Data::read_from(&source, &args.data.source.options(global), dataset)?;
     let plan = Plan::on(&suite, vec![data], &Registry::default())?;
     let store =
@@ -104,6 +124,14 @@ pub fn run(args: &TrainArgs, global: &Global) -> Result<()> {
     progress.done();
     let records = outcome.map_err(|error| how_to_go_on(error, || kept_in(store.as_ref())))?.records;
     let folder = store.as_ref().map(Store::folder);
+    if let (Some(folder), true) = (folder, args.last) {
+        let last = Last { kind, suite: &suite, settings: &settings, records: &records, folder };
+        last.train(&plan.data[0], global)?;
+    }
+    let ranking = match folder.filter(|_| args.ranking.sort_by.is_some()) {
+        Some(folder) => ranking_of(folder, &plan.data[0].dataset, &args.ranking, global)?,
+        None => None,
+    };
     report(
         &Trained {
             model: kind.name,
@@ -112,6 +140,7 @@ pub fn run(args: &TrainArgs, global: &Global) -> Result<()> {
             settings: &settings,
             metric_given: args.judging.metric.is_some(),
             records,
+            ranking,
             started,
         },
         global,

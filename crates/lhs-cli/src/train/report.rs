@@ -8,6 +8,7 @@ use toml::Table;
 
 use super::super::figures::{self, Means, mean_of, shown, std_of, with_spread};
 use super::super::output::Global;
+use super::super::predict::{Ranking, say_ranked};
 use lhs::experiment::{CellRecord, memory};
 use lhs::metrics::{ClassScores, Metric, Scores};
 
@@ -20,6 +21,8 @@ pub struct Trained<'a> {
     /// Whether somebody chose what counts.
     pub metric_given: bool,
     pub records: Vec<CellRecord>,
+    /// The list that was asked for.
+    pub ranking: Option<Ranking>,
     pub started: Instant,
 }
 
@@ -48,6 +51,8 @@ struct Document<'a> {
     seed: u64,
     run: Option<&'a Path>,
     settings: &'a Table,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    ranking: Option<&'a Ranking>,
 }
 
 #[derive(Serialize)]
@@ -91,6 +96,9 @@ pub fn report(trained: &Trained<'_>, global: &Global) {
         remarks.iter().for_each(|remark| global.say(format_args!("split {}: {remark}", first.split)));
     }
     figures::warn(accuracy, metric, &means, &classes, global);
+    if let Some(ranking) = &trained.ranking {
+        say_ranked(ranking, global);
+    }
     if let Some(folder) = trained.folder {
         global.say(format_args!("saved in {}", folder.display()));
     }
@@ -114,6 +122,7 @@ pub fn report(trained: &Trained<'_>, global: &Global) {
         seed: global.seed,
         run: trained.folder,
         settings: trained.settings,
+        ranking: trained.ranking.as_ref(),
     });
 }
 
