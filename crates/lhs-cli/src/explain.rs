@@ -52,11 +52,12 @@ pub fn run(args: &ExplainArgs, global: &Global) -> Result<()> {
         Some(named) => load_for(&run, named, global)?,
         None => own_data(&run, "to explain on it all the same: --data", global)?,
     };
-    let nodes = args.node.iter().map(|id| find(&dataset, id)).collect::<Result<Vec<usize>>>()?;
     let in_file = |error: Error| match &args.data {
         Some(named) => error.in_file(named),
         None => error,
     };
+    let dataset = trained.with_columns(&dataset).map_err(in_file)?;
+    let nodes = args.node.iter().map(|id| find(&dataset, id)).collect::<Result<Vec<usize>>>()?;
     let classes = &run.data().classes;
     let arranged = trained.arranged(&dataset, classes).map_err(in_file)?;
     let subject = Subject {

@@ -12,6 +12,7 @@ use super::selection::load_for;
 use lhs::error::{Error, Result};
 use lhs::experiment::Arranged;
 use lhs::graph::Dataset;
+use lhs::io::parquet::{self, Column};
 use lhs::io::{atomic, npy};
 use lhs::linalg::Mat;
 use lhs::metrics::predicted_classes;
@@ -29,7 +30,7 @@ Examples:
 pub struct ExportEmbeddingsArgs {
     /// The run folder that `lhs train` made
     run: PathBuf,
-    /// Where to write: .npy (float32, with a table of ids beside it) or .csv
+    /// Where to write: .npy (float32, with a table of ids beside it), .csv or .parquet
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Other data than the run's own
@@ -48,6 +49,7 @@ pub struct ExportEmbeddingsArgs {
 enum Format {
     Npy,
     Csv,
+    Parquet,
 }
 
 impl Format {
@@ -55,11 +57,12 @@ impl Format {
         match path.extension().and_then(|ending| ending.to_str()) {
             Some("npy") => Ok(Format::Npy),
             Some("csv") => Ok(Format::Csv),
+            Some("parquet") => Ok(Format::Parquet),
             _ => Err(Error::input(
                 path,
                 "",
                 "the format is not known",
-                "give a name that ends in .npy or .csv",
+                "give a name that ends in .npy, .csv or .parquet",
             )),
         }
     }
@@ -80,6 +83,7 @@ pub fn run(args: &ExportEmbeddingsArgs, global: &Global) -> Result<()> {
         None => own_data(&run, "to use it all the same: --data", global)?,
     };
     let in_file = |error: Error| error.in_file(args.data.as_ref().unwrap_or(&run.data().path));
+    let dataset = trained.with_columns(&dataset).map_err(in_file)?;
     let arranged = trained.arranged(&dataset, &run.data().classes).map_err(in_file)?;
     let (graph, features) = (arranged.dataset.graph(), arranged.dataset.features());
     let found = global.busy("encoding", || trained.model.embeddings(graph, features)).map_err(in_file)?;
@@ -104,6 +108,7 @@ pub fn run(args: &ExportEmbeddingsArgs, global: &Global) -> Result<()> {
             })?;
             atomic::write(ids, |out| rows.write(out, None, ids))?;
         }
+        None if format == Format::Parquet => rows.write_parquet(&codes, &args.out)?,
         None => atomic::write(&args.out, |out| rows.write(out, Some(&codes), &args.out))?,
     }
     let what = trained.model.embeddings_are();
@@ -153,6 +158,23 @@ impl Rows<'_> {
             table.write_record(about.into_iter().chain(code.iter().map(f32::to_string))).map_err(failed)?;
         }
         table.flush().map_err(Error::io("write", path))
+    }
+
+    /// The same as a Parquet file.
+    fn write_parquet(&self, codes: &Mat, path: &Path) -> Result<()> {
+        let nodes = || 0..self.dataset.num_nodes();
+        let texts = |of: &dyn Fn(usize) -> String| Column::Text(nodes().map(of).collect());
+        let class = |node: usize| self.classes[self.predicted[self.arranged.place(node)] as usize].clone();
+        let part = |node: usize| self.part(self.arranged.place(node) as u32).to_string();
+        let mut columns = vec![
+            ("node".to_string(), texts(&|node| self.dataset.node_id(node))),
+            ("prediction".to_string(), texts(&class)),
+            ("part".to_string(), texts(&part)),
+        ];
+        columns.extend((0..codes.cols()).map(|column| {
+            (format!("c{column}"), Column::Numbers(nodes().map(|node| codes.get(node, column)).collect()))
+        }));
+        parquet::write(path, &columns)
     }
 
     fn part(&self, place: u32) -> &'static str {

@@ -11,6 +11,7 @@ mod golden;
 #[path = "../../../lhs/tests/it/golden_file.rs"]
 mod golden_file;
 mod metrics;
+mod mistakes;
 mod report;
 mod structure;
 #[path = "../../../lhs/tests/it/toy/mod.rs"]

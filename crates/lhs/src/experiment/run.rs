@@ -243,7 +243,11 @@ impl TrainedModel {
 
     /// Data in the order in which the model expects it, for whoever asks the model itself, and its nodes that the model
     /// learned from. Nodes that the model must meet in their places, but that are gone, have stand-ins without edges.
+    /// The columns are as [`TrainedModel::with_columns`] leaves them.
     pub fn arranged<'a>(&self, dataset: &'a Dataset, classes: &[String]) -> Result<Arranged<'a>> {
+        if let Some(note) = self.column_note(dataset)? {
+            return Err(Error::data(note, "put the columns right first"));
+        }
         let matched = self.matched(dataset, self.remembers_nodes)?;
         let (arranged, places) = matched.dataset(&self.nodes.ids)?;
         let place = |node: u32| places.as_ref().map_or(node, |places| places[node as usize]);
