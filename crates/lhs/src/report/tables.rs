@@ -2,6 +2,7 @@
 
 use maud::{Markup, display, html};
 
+use super::view::WrongAnswer;
 use crate::experiment::CellRecord;
 use crate::experiment::table::{AccuracyTable, Column, Entry, Published};
 use crate::metrics::Scores;
@@ -138,6 +139,40 @@ pub fn splits(results: &[CellRecord]) -> Markup {
                 tbody {
                     @for result in results { (split_line(result)) }
                     tr { th { "mean" } td {} td {} td.number { b { (display(all)) } } td {} td {} td {} }
+                }
+            }
+        }
+    }
+}
+
+/// The wrong answers that a model was surest of, each with a link to the explorer of its run.
+pub(super) fn errors(errors: &[WrongAnswer], address: impl Fn(&str) -> String) -> Markup {
+    let h = |h: Option<f64>| h.map_or_else(|| "–".into(), |h| format!("{h:.2}"));
+    html! {
+        @if !errors.is_empty() {
+            h3 { "Worst errors" }
+            p {
+                "Test nodes that the model was surest of, and wrong. H: the share of neighbours of another class, in the "
+                "given and in the latent graph."
+            }
+            div.scroll {
+                table {
+                    thead {
+                        tr {
+                            th { "node" } th { "class" } th { "predicted" } th.number { "sure, %" }
+                            th.number { "H given" } th.number { "H latent" }
+                        }
+                    }
+                    tbody {
+                        @for error in errors {
+                            tr {
+                                td { a href=(address(&error.id)) { (error.id) } }
+                                td { (error.truth) } td { (error.predicted) }
+                                td.number { (format_args!("{:.1}", 100.0 * error.confidence)) }
+                                @for value in error.h { td.number { (h(value)) } }
+                            }
+                        }
+                    }
                 }
             }
         }

@@ -3,6 +3,7 @@
 //! Means, spreads and p-values over cells are computed here and nowhere else; pages, tables for papers, terminals and
 //! scripts show what an [`AccuracyTable`] holds. Neither its order nor its sums depend on which cell was finished first.
 
+mod grid;
 #[cfg(test)]
 pub(crate) mod made_up;
 mod text;
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
+pub use grid::Grid;
 use serde::Serialize;
 pub use text::csv_text;
 
@@ -20,6 +22,9 @@ use crate::metrics::statistics as metrics;
 
 /// The model that the others are held against.
 pub const OURS: &str = "lhs";
+
+/// Fewer pairs cannot tell a difference from chance: of five, the smallest p-value is 0.0625.
+pub const FEWEST_PAIRS: usize = 6;
 
 /// What the cells of one entry differ in: split, seed and repeat.
 pub type CellKey = (usize, u64, u64);
@@ -261,12 +266,12 @@ impl Entry {
         mean_of(&self.train_seconds)
     }
 
-    /// p-value of the difference to another entry over the cells that both have; none below two.
+    /// p-value of the difference to another entry over the cells that both have; none below [`FEWEST_PAIRS`].
     pub fn p_value_against(&self, other: &Entry) -> Option<f64> {
         let pairs =
             self.accuracies.iter().filter_map(|(key, value)| Some(other.accuracies.get(key)? - value));
         let differences: Vec<f64> = pairs.collect();
-        if differences.len() < 2 { None } else { paired_p_value(&differences) }
+        if differences.len() < FEWEST_PAIRS { None } else { paired_p_value(&differences) }
     }
 }
 
@@ -416,10 +421,22 @@ mod tests {
             (mlp.to_string().as_str(), table.is_best(0, 0), table.is_best(0, 1)),
             ("55.00 ± 5.00", false, true)
         );
-        // Two pairs on the same side: 2 of the 4 ways are as extreme.
-        assert_eq!((table.p_value(0, 0), table.p_value(0, 1)), (Some(0.5), None));
+        assert_eq!((table.p_value(0, 0), table.p_value(0, 1)), (None, None), "two pairs tell nothing");
         let rows = table.rows();
         assert_eq!((rows.len(), rows[0].failed, rows[0].train_seconds_mean), (2, 1, Some(1.5)));
+    }
+
+    #[test]
+    fn six_pairs_are_needed_to_speak_of_chance() {
+        let cells = |splits: usize| {
+            let of = |model, accuracy| {
+                (0..splits).map(move |split| record("b", (model, None), split, None, accuracy))
+            };
+            of("mlp", 50.0).chain(of("lhs", 60.0)).collect::<Vec<_>>()
+        };
+        let p_value = |splits| AccuracyTable::new(&suite(), &cells(splits)).p_value(0, 0);
+        // All on the same side: 2 of the 64 ways are as extreme.
+        assert_eq!((p_value(5), p_value(6)), (None, Some(2.0 / 64.0)));
     }
 
     #[test]
