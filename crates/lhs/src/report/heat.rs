@@ -11,9 +11,7 @@ use super::svg::{COLOURS, tenths};
 const SHADES: usize = 25;
 /// Fields are drawn on a square of this side.
 const SIDE: f64 = 250.0;
-const LEFT: f64 = 96.0;
 const TOP: f64 = 8.0;
-const BOTTOM: f64 = 92.0;
 /// Longer names are cut; pointing at a field shows them whole.
 const NAME: usize = 12;
 /// So many fields a side have room for a number each.
@@ -42,23 +40,39 @@ impl HeatMap<'_> {
         self.classes.iter().map(|(_, rows)| rows).sum()
     }
 
+    /// Characters of the longest name, as it is drawn.
+    fn longest(&self) -> f64 {
+        self.classes.iter().map(|(name, _)| cut(name).chars().count()).max().unwrap_or(0) as f64
+    }
+
+    /// Where the fields begin: names and their axis stand before them.
+    fn left(&self) -> f64 {
+        28.0 + 6.2 * self.longest()
+    }
+
+    /// How much room names and their axis need below.
+    fn below(&self) -> f64 {
+        34.0 + 4.6 * self.longest()
+    }
+
     fn side(&self) -> f64 {
         SIDE / self.count().max(1) as f64
     }
 
     /// The finished figure.
     pub fn finish(&self, title: &str) -> Markup {
-        let (bottom, right) = (TOP + SIDE, LEFT + SIDE);
+        let (left, bottom) = (self.left(), TOP + SIDE);
+        let (right, below) = (left + SIDE, self.below());
         html! {
-            svg.plot xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 420 " (bottom + BOTTOM) } role="img"
+            svg.plot xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (tenths(right + 74.0)) " " (tenths(bottom + below)) } role="img"
                 aria-label=(title) data-x=(self.x) data-y=(self.y) data-grid=(self.grid()) font-size="11"
                 font-family="system-ui,sans-serif" fill="currentColor" {
                 (self.fields())
-                path d={ "M" (LEFT) " " (TOP) "H" (right) "V" (bottom) "H" (LEFT) "Z" } fill="none"
+                path d={ "M" (tenths(left)) " " (TOP) "H" (tenths(right)) "V" (bottom) "H" (tenths(left)) "Z" } fill="none"
                     stroke="currentColor" stroke-opacity="0.5" {}
                 (self.names())
                 text transform={ "translate(12 " (TOP + SIDE / 2.0) ") rotate(-90)" } text-anchor="middle" { (self.y) }
-                text x=(LEFT + SIDE / 2.0) y=(bottom + BOTTOM - 6.0) text-anchor="middle" { (self.x) }
+                text x=(tenths(left + SIDE / 2.0)) y=(tenths(bottom + below - 6.0)) text-anchor="middle" { (self.x) }
                 (self.legend())
             }
         }
@@ -72,16 +86,16 @@ impl HeatMap<'_> {
         let short = |value: &f64| format!("{value:.2e}").parse::<f64>().unwrap_or(0.0);
         let values: Vec<f64> =
             self.values.iter().map(|v| if v.fract() == 0.0 { *v } else { short(v) }).collect();
-        json!({ "left": LEFT, "top": TOP, "side": SIDE, "names": names, "rows": rows, "values": values })
+        json!({ "left": self.left(), "top": TOP, "side": SIDE, "names": names, "rows": rows, "values": values })
             .to_string()
     }
 
     /// The fields, those of one shade together: thousands of elements would make the page slow.
     fn fields(&self) -> Markup {
-        let (count, side) = (self.count(), self.side());
+        let (count, side, left) = (self.count(), self.side(), self.left());
         let mut paths = vec![String::new(); SHADES + 1];
         for (place, &shade) in self.shades.iter().enumerate().filter(|(_, shade)| **shade > 0.0) {
-            let (x, y) = (LEFT + (place % count) as f64 * side, TOP + (place / count) as f64 * side);
+            let (x, y) = (left + (place % count) as f64 * side, TOP + (place / count) as f64 * side);
             let path = &mut paths[(shade.min(1.0) * SHADES as f64).ceil() as usize];
             let _ = write!(path, "M{x:.1} {y:.1}h{side:.2}v{side:.2}h-{side:.2}z");
         }
@@ -91,7 +105,7 @@ impl HeatMap<'_> {
             }
             @if count <= WRITTEN {
                 @for (place, value) in self.values.iter().enumerate() {
-                    text x=(tenths(LEFT + ((place % count) as f64 + 0.5) * side))
+                    text x=(tenths(left + ((place % count) as f64 + 0.5) * side))
                         y=(tenths(TOP + ((place / count) as f64 + 0.5) * side + 4.0)) text-anchor="middle"
                         fill=(if self.shades[place] > 0.6 { "#fff" } else { "currentColor" }) { (value) }
                 }
@@ -101,7 +115,7 @@ impl HeatMap<'_> {
 
     /// Names along both sides, with a line where one class ends and the next begins.
     fn names(&self) -> Markup {
-        let (side, bottom) = (self.side(), TOP + SIDE);
+        let (side, left, bottom) = (self.side(), self.left(), TOP + SIDE);
         let (mut start, mut last) = (0.0, f64::NEG_INFINITY);
         let spans = self.classes.iter().map(|&(name, rows)| {
             let (first, middle) = (start, start + rows as f64 * side / 2.0);
@@ -114,12 +128,12 @@ impl HeatMap<'_> {
         html! {
             @for (name, first, middle, fits) in spans {
                 @if first > 0.0 {
-                    path d={ "M" (tenths(LEFT + first)) " " (TOP) "v" (SIDE) "M" (LEFT) " " (tenths(TOP + first)) "h" (SIDE) }
+                    path d={ "M" (tenths(left + first)) " " (TOP) "v" (SIDE) "M" (tenths(left)) " " (tenths(TOP + first)) "h" (SIDE) }
                         stroke="currentColor" stroke-opacity="0.25" {}
                 }
                 @if fits {
-                    text x=(LEFT - 5.0) y=(tenths(TOP + middle + 4.0)) text-anchor="end" { (cut(name)) }
-                    text transform={ "translate(" (tenths(LEFT + middle + 3.0)) " " (bottom + 11.0) ") rotate(-45)" }
+                    text x=(tenths(left - 5.0)) y=(tenths(TOP + middle + 4.0)) text-anchor="end" { (cut(name)) }
+                    text transform={ "translate(" (tenths(left + middle + 3.0)) " " (bottom + 11.0) ") rotate(-45)" }
                         text-anchor="end" { (cut(name)) }
                 }
             }
@@ -128,17 +142,17 @@ impl HeatMap<'_> {
 
     /// The scale at the right.
     fn legend(&self) -> Markup {
-        let (x, steps) = (LEFT + SIDE + 14.0, 20);
+        let (x, steps) = (self.left() + SIDE + 14.0, 20);
         let height = SIDE * 0.7;
         let at = |shade: f64| TOP + height * (1.0 - shade);
         html! {
             @for step in 0..steps {
-                rect x=(x) y=(tenths(at(f64::from(step + 1) / f64::from(steps)))) width="10"
+                rect x=(tenths(x)) y=(tenths(at(f64::from(step + 1) / f64::from(steps)))) width="10"
                     height=(tenths(height / f64::from(steps))) fill=(COLOURS[0])
                     fill-opacity=(format_args!("{:.2}", (f64::from(step) + 0.5) / f64::from(steps))) {}
             }
-            @for (shade, text) in &self.marks { text x=(x + 14.0) y=(tenths(at(*shade) + 4.0)) { (text) } }
-            text transform={ "translate(" (x + 52.0) " " (TOP + height / 2.0) ") rotate(-90)" } text-anchor="middle" {
+            @for (shade, text) in &self.marks { text x=(tenths(x + 14.0)) y=(tenths(at(*shade) + 4.0)) { (text) } }
+            text transform={ "translate(" (tenths(x + 54.0)) " " (TOP + height / 2.0) ") rotate(-90)" } text-anchor="middle" {
                 (self.scale)
             }
         }

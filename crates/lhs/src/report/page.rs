@@ -83,12 +83,15 @@ fn suite_section(results: &SuiteResults) -> Markup {
 
 /// The accuracies with their download.
 fn accuracy(name: &str, table: &AccuracyTable) -> Markup {
+    let p_values =
+        |line: usize| table.entries(line).filter_map(move |(column, _)| table.p_value(line, column));
+    let tested = (0..table.lines.len()).any(|line| p_values(line).next().is_some());
     html! {
         div data-name={ (name) "-accuracy" } {
             h3 { "Test accuracy, %" }
             p {
                 "Mean ± standard deviation over splits, seeds and repeats; the best in bold."
-                @if table.ours().is_some() { " p: paired permutation test against lhs over the same splits." }
+                @if tested { " p: paired permutation test against lhs over the same splits." }
             }
             (tables::accuracies(table))
             (embedded("csv", &table.csv()))
@@ -101,7 +104,7 @@ fn accuracy(name: &str, table: &AccuracyTable) -> Markup {
 fn protocol(results: &SuiteResults) -> Markup {
     let splits = match &results.suite.splits {
         None => "all splits that come with the data".to_string(),
-        Some(splits) => format!("splits {splits:?} of those that come with the data"),
+        Some(splits) => format!("splits {splits}"),
     };
     html! {
         p {

@@ -115,7 +115,11 @@ fn one_by_one(table: &AccuracyTable, leads: &[&Lead]) -> String {
             Some(p) if p < SURE => format!(", p {p:.3}"),
             Some(p) => format!(", p {p:.2}: may be chance"),
         };
-        format!("on {place} ({:.1} points before {}{sure})", lead.points, table.columns[lead.second])
+        let second = &table.columns[lead.second];
+        match format!("{:.1}", lead.points).as_str() {
+            "0.0" => format!("on {place} (level with {second})"),
+            points => format!("on {place} ({points} points before {second}{sure})"),
+        }
     });
     said.collect::<Vec<_>>().join(", ")
 }

@@ -138,7 +138,9 @@ pub fn splits(results: &[CellRecord]) -> Markup {
                 thead { tr { th { "split" } @for head in heads { th.number { (head) } } } }
                 tbody {
                     @for result in results { (split_line(result)) }
-                    tr { th { "mean" } td {} td {} td.number { b { (display(all)) } } td {} td {} td {} }
+                    @if all.cells() > 1 {
+                        tr { th { "mean" } td {} td {} td.number { b { (display(all)) } } td {} td {} td {} }
+                    }
                 }
             }
         }
@@ -148,19 +150,19 @@ pub fn splits(results: &[CellRecord]) -> Markup {
 /// The wrong answers that a model was surest of, each with a link to the explorer of its run.
 pub(super) fn errors(errors: &[WrongAnswer], address: impl Fn(&str) -> String) -> Markup {
     let h = |h: Option<f64>| h.map_or_else(|| "–".into(), |h| format!("{h:.2}"));
+    let latent = errors.iter().any(|error| error.h[1].is_some());
     html! {
         @if !errors.is_empty() {
             h3 { "Worst errors" }
             p {
-                "Test nodes that the model was surest of, and wrong. H: the share of neighbours of another class, in the "
-                "given and in the latent graph."
+                "Test nodes that the model was surest of, and wrong. H: the share of neighbours of another class."
             }
             div.scroll {
                 table {
                     thead {
                         tr {
                             th { "node" } th { "class" } th { "predicted" } th.number { "sure, %" }
-                            th.number { "H given" } th.number { "H latent" }
+                            th.number { "H given" } @if latent { th.number { "H latent" } }
                         }
                     }
                     tbody {
@@ -169,7 +171,8 @@ pub(super) fn errors(errors: &[WrongAnswer], address: impl Fn(&str) -> String) -
                                 td { a href=(address(&error.id)) { (error.id) } }
                                 td { (error.truth) } td { (error.predicted) }
                                 td.number { (format_args!("{:.1}", 100.0 * error.confidence)) }
-                                @for value in error.h { td.number { (h(value)) } }
+                                td.number { (h(error.h[0])) }
+                                @if latent { td.number { (h(error.h[1])) } }
                             }
                         }
                     }
