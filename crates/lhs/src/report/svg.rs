@@ -89,6 +89,9 @@ impl Style {
     }
 }
 
+/// A series by number, and where its name stands.
+type Key = (usize, (f64, f64));
+
 /// What is drawn of a series.
 #[derive(Default)]
 struct Series {
@@ -254,7 +257,7 @@ impl Plot {
     }
 
     /// Where the names of the series stand, as many in a row as fit, and how many rows that takes.
-    fn legend_places(&self) -> (Vec<(usize, (f64, f64))>, usize) {
+    fn legend_places(&self) -> (Vec<Key>, usize) {
         let (mut x, mut row, mut places) = (LEFT, 0, Vec::new());
         for (number, series) in self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty()) {
             let width = legend_width(&series.name);
