@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::json;
 
+use super::clock;
 use super::output::Global;
 use super::progress::{Counts, Progress, how_to_go_on};
 use lhs::error::{Error, Result};
@@ -107,7 +108,8 @@ pub fn run(args: &BenchArgs, global: &Global) -> Result<()> {
 }
 
 fn run_plan(name: &str, suite: &Suite, plan: &Plan, out: &Path, global: &Global) -> Result<Outcome> {
-    let store = Store::open(out, &Manifest::new(name, suite, plan), IfPresent::Extend)?;
+    let manifest = Manifest::new(name, suite, plan).begun(clock::now(), clock::command());
+    let store = Store::open(out, &manifest, IfPresent::Extend)?;
     store.note().into_iter().for_each(|note| global.note(format_args!("note: {note}")));
     let progress = Progress::new(global, Counts::Cells, plan.cells().count(), name);
     let outcome = Runner::new(plan).store(&store).threads(global.num_threads()?).observer(&progress).run();

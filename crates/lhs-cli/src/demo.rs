@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::clock;
 use super::output::Global;
 use super::progress::{Counts, Progress, how_to_go_on};
 use lhs::attacks::{Attack, AttackContext};
@@ -82,7 +83,8 @@ pub fn run(args: &DemoArgs, global: &Global) -> Result<()> {
     let folder = args.out.clone().unwrap_or_else(|| free_name(Path::new("runs"), "demo"));
     let suite = suite(global.seed);
     let plan = Plan::on(&suite, vec![Data::new(dataset)?], &Registry::default())?;
-    let manifest = Manifest::new("demo", &suite, &plan).keeping_models();
+    let manifest =
+        Manifest::new("demo", &suite, &plan).keeping_models().begun(clock::now(), clock::command());
     let store = Store::open(&folder, &manifest, IfPresent::Resume)?;
     let models = measure(&suite, &plan, &store, global)?;
     global.say("        clean  attacked");

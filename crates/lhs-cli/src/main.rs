@@ -3,7 +3,9 @@
 mod attack;
 mod audit;
 mod bench;
+mod clock;
 mod cluster;
+mod compare;
 mod completions;
 mod crash;
 mod data;
@@ -61,6 +63,7 @@ enum Command {
     Links(cluster::LinksArgs),
     Bench(bench::BenchArgs),
     Report(report::ReportArgs),
+    Compare(compare::CompareArgs),
     Tune(tune::TuneArgs),
     Models(models::ModelsArgs),
     Completions(completions::CompletionsArgs),
@@ -96,6 +99,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Links(args) => cluster::run_links(args, global),
         Command::Bench(args) => bench::run(args, global),
         Command::Report(args) => report::run(args, global),
+        Command::Compare(args) => compare::run(args, global),
         Command::Tune(args) => tune::run(args, global),
         Command::Models(args) => models::run(args, global),
         Command::Completions(args) => completions::run(args),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde_json::json;
 
+use super::compare::{self, TableFormat};
 use super::evaluate::own_data;
 use super::output::{self, Global};
 use super::predict::best_split;
@@ -13,18 +14,21 @@ use lhs::experiment::Run;
 use lhs::io::atomic;
 use lhs::metrics::Metric;
 use lhs::models::Registry;
+use lhs::report::compare::Comparison;
 use lhs::report::{Report, RunView, RunViewInput, SuiteResults};
 
 /// Show results: a page that opens offline, or tables
 ///
-/// Folders of `lhs bench` become tables and figures; a run of `lhs train` becomes a closer look at one model, with its
-/// latent graph and a node explorer. Several may be put on one page.
+/// Folders of `lhs bench` become tables and figures; a run of `lhs train` becomes a closer look at one model: how good its
+/// answers are, its worst errors, a map of the given and the latent graph, and a node explorer. Several may be put on
+/// one page. As tables, runs become one that compares them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   lhs report runs/bench-clean runs/bench-evasion --out report.html
   lhs report runs/squirrel-lhs --out squirrel.html
-  lhs report runs/bench-clean --format markdown")]
+  lhs report runs/bench-clean --format markdown
+  lhs report runs/cora-gcn runs/cora-lhs --format latex")]
 pub struct ReportArgs {
     /// Folders that `lhs bench` or `lhs train` made
     #[arg(required = true)]
@@ -59,23 +63,36 @@ enum Format {
     Latex,
 }
 
+impl Format {
+    fn of_tables(self) -> TableFormat {
+        match self {
+            Format::Markdown | Format::Html => TableFormat::Markdown,
+            Format::Csv => TableFormat::Csv,
+            Format::Latex => TableFormat::Latex,
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &ReportArgs, global: &Global) -> Result<()> {
     if args.format == Format::Html && args.out.exists() && !args.force {
         return Err(Error::input(&args.out, "", "this file exists", "replace it with --force"));
     }
-    let mut report = Report::default();
+    let (mut report, mut runs) = (Report::default(), Vec::new());
     for folder in &args.folders {
-        match (Run::open(folder), args.format) {
-            (Ok(run), Format::Html) => {
-                report.runs.push(global.busy("looking", || view(&run, args.split, global))?)
-            }
-            (Ok(_), _) => return Err(no_tables(folder)),
-            (Err(_), _) => report.add(SuiteResults::read(folder)?.showing(args.metric))?,
+        match Run::open(folder) {
+            Ok(run) => runs.push(run),
+            Err(_) => report.add(SuiteResults::read(folder)?.showing(args.metric))?,
         }
     }
     if args.format == Format::Html {
+        for run in &runs {
+            report.runs.push(global.busy("looking", || view(run, args.split, global))?);
+        }
         return write(&report, &args.out, global);
+    }
+    if !runs.is_empty() {
+        compare::print(&Comparison::new(&runs)?, args.format.of_tables(), global)?;
     }
     report.suites.iter().try_for_each(|suite| {
         let table = suite.table();
@@ -107,6 +124,7 @@ fn view(run: &Run, split: Option<usize>, global: &Global) -> Result<RunView> {
     let dataset = own_data(run, "a page shows the data that was learned from: train again", global)?;
     RunView::new(RunViewInput {
         dataset: &dataset,
+        manifest: run.manifest(),
         split: (&run.split(&dataset, number)?, number),
         model: run.model(&Registry::default(), number)?.as_ref(),
         name: run.model_name(),
@@ -114,8 +132,4 @@ fn view(run: &Run, split: Option<usize>, global: &Global) -> Result<RunView> {
         curve: &run.curve(number)?,
         results: run.results().into_iter().cloned().collect(),
     })
-}
-
-fn no_tables(folder: &Path) -> Error {
-    Error::input(folder, "", "a training run has no tables to print", "make a page of it: leave out --format")
 }

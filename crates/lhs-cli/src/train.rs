@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use toml::Table;
 
+use super::clock;
 use super::judging::{JudgingArgs, ThresholdArg};
 use super::memory_plan;
 use super::output::Global;
@@ -189,7 +190,7 @@ fn open(
     if args.resume && !path.exists() {
         global.note(format_args!("note: nothing to resume in {}; beginning", path.display()));
     }
-    let manifest = Manifest::new("train", suite, plan).keeping_models();
+    let manifest = Manifest::new("train", suite, plan).keeping_models().begun(clock::now(), clock::command());
     let store = Store::open(&path, &manifest, if_present).map_err(|error| with_flags(error, &path))?;
     store.note().into_iter().for_each(|note| global.note(format_args!("note: {note}")));
     write_settings(&path, kind.name, settings)?;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use toml::Table;
 
+use super::clock;
 use super::judging::JudgingArgs;
 use super::memory_plan;
 use super::output::Global;
@@ -89,8 +90,12 @@ pub fn run(args: &TuneArgs, global: &Global) -> Result<()> {
     let (split, slug) = (spec.to_string(), found_settings::slug(&name));
     let default = || Path::new("studies").join(format!("{slug}-{}", kind.name));
     let folder = args.study.clone().unwrap_or_else(default);
-    let store = Store::open(&folder, &tuner.manifest(&split), IfPresent::Resume)
-        .map_err(|error| with_flag(error, &folder))?;
+    let store = Store::open(
+        &folder,
+        &tuner.manifest(&split).begun(clock::now(), clock::command()),
+        IfPresent::Resume,
+    )
+    .map_err(|error| with_flag(error, &folder))?;
     if store.num_finished() > 0 {
         let known = store.num_finished();
         global.note(format_args!("note: going on with {known} trainings in {}", folder.display()));

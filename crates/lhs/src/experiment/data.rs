@@ -64,6 +64,12 @@ pub struct DataRecord {
     pub files: Vec<InputFile>,
     /// Names of the classes, by the numbers that models give them.
     pub classes: Vec<String>,
+    /// How many nodes it has; not remembered by earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub num_nodes: Option<usize>,
+    /// How many edges it has; not remembered by earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub num_edges: Option<usize>,
 }
 
 impl Data {
@@ -87,6 +93,8 @@ impl Data {
             sha256: fingerprint::of_dataset(&dataset),
             files: Vec::new(),
             classes: dataset.labels().names().to_vec(),
+            num_nodes: Some(dataset.num_nodes()),
+            num_edges: Some(dataset.graph().num_edges()),
         };
         Ok(Data { dataset, record })
     }

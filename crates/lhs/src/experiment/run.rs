@@ -172,6 +172,11 @@ impl Run {
         })
     }
 
+    /// A split as it was trained on, by the rows of the data that it was trained on.
+    pub fn trained_split(&self, split: usize) -> Result<Split> {
+        Ok(TrainedNodes::read(&self.split_folder(split).join(PREDICTIONS))?.split)
+    }
+
     /// A split as it was trained on, after making sure that its nodes are those of the data, in their order.
     pub fn split(&self, dataset: &Dataset, split: usize) -> Result<Split> {
         let nodes = TrainedNodes::read(&self.split_folder(split).join(PREDICTIONS))?;

@@ -54,6 +54,12 @@ pub struct Manifest {
     /// What a search for settings tries, by setting.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<(String, String)>,
+    /// When it was begun, as RFC 3339 has it. No result depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<String>,
+    /// The command that began it. No result depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 /// What to do when there are results in the folder already.
@@ -94,7 +100,14 @@ impl Manifest {
             data: plan.data.iter().map(|data| data.record.clone()).collect(),
             keeps_models: false,
             search: Vec::new(),
+            started: None,
+            command: None,
         }
+    }
+
+    /// The same, with when and by which command it was begun.
+    pub fn begun(self, started: String, command: String) -> Self {
+        Manifest { started: Some(started), command: Some(command), ..self }
     }
 
     /// The same, with models kept.
@@ -170,11 +183,14 @@ impl Store {
         if if_present == IfPresent::Replace {
             remove_results(folder)?;
         }
+        let mut manifest = manifest.clone();
         if let Some(found) = Manifest::read(folder)? {
-            check(folder, &found, manifest, if_present)?;
+            check(folder, &found, &manifest, if_present)?;
+            // Whoever goes on did not begin it.
+            (manifest.started, manifest.command) = (found.started, found.command);
         }
-        write_json(&folder.join(MANIFEST), manifest)?;
-        Self::with_cells(folder, lock, manifest)
+        write_json(&folder.join(MANIFEST), &manifest)?;
+        Self::with_cells(folder, lock, &manifest)
     }
 
     /// Opens a folder that is there, to add to it.
@@ -458,6 +474,31 @@ pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_goes_on_did_not_begin_it_and_old_folders_are_read() {
+        let manifest = |started: &str| Manifest {
+            format: FORMAT,
+            lhs_version: "1".into(),
+            name: "n".into(),
+            suite: Suite::default(),
+            data: Vec::new(),
+            keeps_models: true,
+            search: Vec::new(),
+            started: (!started.is_empty()).then(|| started.into()),
+            command: None,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let opened = |started: &str, if_present| {
+            drop(Store::open(folder.path(), &manifest(started), if_present).unwrap());
+            Manifest::read(folder.path()).unwrap().unwrap().started
+        };
+        assert_eq!(opened("first", IfPresent::Refuse).as_deref(), Some("first"));
+        assert_eq!(opened("second", IfPresent::Resume).as_deref(), Some("first"));
+        assert_eq!(opened("third", IfPresent::Replace).as_deref(), Some("third"));
+        assert_eq!(opened("", IfPresent::Replace), None);
+        assert!(!fs::read_to_string(folder.path().join(MANIFEST)).unwrap().contains("started"));
+    }
 
     #[test]
     fn differences_are_named_leaf_by_leaf() {

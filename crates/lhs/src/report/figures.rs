@@ -55,9 +55,10 @@ fn strength(table: &AccuracyTable, dataset: &str, name: &str, poisoning: bool) -
     let series: Vec<Series> =
         (0..table.columns.len()).filter_map(|column| Series::of(table, &lines, column)).collect();
     let points = || series.iter().flat_map(|series| &series.points);
-    let heights = points().flat_map(|point| [point.mean - point.std, point.mean + point.std]);
+    let heights = points().flat_map(Point::band);
     let y = Axis::around("test accuracy, %", heights);
-    let mut plot = Plot::new(Axis::around("rate", points().map(|point| point.rate)), y);
+    let mut plot =
+        Plot::new(Axis::around("strength of the attack (rate)", points().map(|point| point.rate)), y);
     series.iter().enumerate().for_each(|(colour, series)| series.draw(&mut plot, colour));
     let when = if poisoning { "before training" } else { "after training" };
     let title = format!("{dataset}: {name} {when}");
@@ -69,8 +70,16 @@ fn strength(table: &AccuracyTable, dataset: &str, name: &str, poisoning: bool) -
 struct Point {
     rate: f64,
     mean: f64,
-    std: f64,
+    std: Option<f64>,
     cells: usize,
+}
+
+impl Point {
+    /// A standard deviation around the mean; only the mean where one cell has none.
+    fn band(&self) -> [f64; 2] {
+        let std = self.std.unwrap_or(0.0);
+        [self.mean - std, self.mean + std]
+    }
 }
 
 /// A model or variant at growing strengths.
@@ -84,15 +93,15 @@ impl Series {
     fn of(table: &AccuracyTable, lines: &[usize], column: usize) -> Option<Self> {
         let point = |&line: &usize| {
             let entry = table.entry(line, column);
-            let (mean, std) = (entry.mean()?, entry.std().unwrap_or(0.0));
-            Some(Point { rate: table.lines[line].rate(), mean, std, cells: entry.cells() })
+            let std = entry.std().filter(|_| entry.cells() > 1);
+            Some(Point { rate: table.lines[line].rate(), mean: entry.mean()?, std, cells: entry.cells() })
         };
         let points: Vec<Point> = lines.iter().filter_map(point).collect();
         (!points.is_empty()).then(|| Series { name: table.columns[column].to_string(), points })
     }
 
     fn draw(&self, plot: &mut Plot, colour: usize) {
-        let band: Vec<_> = self.points.iter().map(|p| (p.rate, p.mean - p.std, p.mean + p.std)).collect();
+        let band: Vec<_> = self.points.iter().map(|p| (p.rate, p.band()[0], p.band()[1])).collect();
         let line: Vec<_> = self.points.iter().map(|p| (p.rate, p.mean)).collect();
         plot.band(&band, colour);
         plot.line(&line, colour);
@@ -101,7 +110,8 @@ impl Series {
 
     fn rows(&self) -> impl Iterator<Item = [String; 5]> {
         self.points.iter().map(|p| {
-            let (mean, std) = (format!("{:.4}", p.mean), format!("{:.4}", p.std));
+            let (mean, std) =
+                (format!("{:.4}", p.mean), p.std.map_or_else(String::new, |std| format!("{std:.4}")));
             [self.name.clone(), p.rate.to_string(), mean, std, p.cells.to_string()]
         })
     }

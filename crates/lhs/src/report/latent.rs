@@ -1,17 +1,16 @@
 //! Figures of a latent graph: where its weight lies, and how heavy edges within and between classes are.
 
-use maud::html;
-
 use super::figures::Figure;
-use super::svg::{Axis, COLOURS, Plot};
+use super::heat::HeatMap;
+use super::svg::{Axis, Plot};
 use crate::error::Result;
 use crate::experiment::table::csv_text;
 use crate::graph::{Dataset, Features, Graph};
 use crate::linalg::Mat;
 use crate::structure::latent_graph::latent_graph;
 
-/// The affinity matrix is drawn with so many rows and columns.
-const BLOCKS: usize = 80;
+/// The affinity matrix is drawn with about so many rows and columns.
+const BLOCKS: usize = 72;
 /// Entries of a dense feature matrix for the neighbours by cosine, at most.
 const DENSE: usize = 60_000_000;
 /// Bins of the histograms of similarity.
@@ -46,12 +45,14 @@ fn unit_rows(features: &Features) -> Option<Mat> {
 
 /// Sums of weights between blocks of nodes.
 struct BlockSums {
+    /// Blocks of each class that has labelled nodes, by its number.
+    classes: Vec<(u32, usize)>,
     blocks: usize,
     sums: Vec<f64>,
 }
 
 impl BlockSums {
-    /// Blocks of nodes sorted by class; none without labels.
+    /// Blocks of nodes sorted by class, of about equal size and of one class each; none without labels.
     fn of(dataset: &Dataset, graph: &Graph) -> Option<Self> {
         let labels = dataset.labels();
         let mut order: Vec<usize> = (0..dataset.num_nodes()).filter(|&n| labels.get(n).is_some()).collect();
@@ -59,12 +60,16 @@ impl BlockSums {
             return None;
         }
         order.sort_by_key(|&node| labels.get(node));
-        let blocks = BLOCKS.min(order.len());
+        let (mut classes, mut blocks) = (Vec::new(), 0);
         let mut block_of = vec![None; dataset.num_nodes()];
-        order
-            .iter()
-            .enumerate()
-            .for_each(|(place, &node)| block_of[node] = Some(place * blocks / order.len()));
+        for own in order.chunk_by(|&a, &b| labels.get(a) == labels.get(b)) {
+            let count = (own.len() * BLOCKS / order.len()).clamp(1, own.len());
+            own.iter()
+                .enumerate()
+                .for_each(|(place, &node)| block_of[node] = Some(blocks + place * count / own.len()));
+            classes.extend(labels.get(own[0]).map(|class| (class, count)));
+            blocks += count;
+        }
         let mut sums = vec![0f64; blocks * blocks];
         for (a, b, weight) in graph.weighted_edges() {
             if let (Some(a), Some(b)) = (block_of[a as usize], block_of[b as usize]) {
@@ -72,7 +77,7 @@ impl BlockSums {
                 sums[b * blocks + a] += f64::from(weight);
             }
         }
-        Some(BlockSums { blocks, sums })
+        Some(BlockSums { classes, blocks, sums })
     }
 
     /// Row, column and sum, where there is any weight.
@@ -82,27 +87,29 @@ impl BlockSums {
     }
 }
 
-/// Where the weight of a graph lies, nodes sorted by class: the blocks on the diagonal are the classes.
+/// Where the weight of a graph lies, nodes sorted by class: the squares on the diagonal are the classes.
 fn affinity(dataset: &Dataset, graph: &Graph) -> Option<Figure> {
     let weight = BlockSums::of(dataset, graph)?;
     let most = weight.sums.iter().copied().fold(1e-12, f64::max);
-    let side = 320.0 / weight.blocks as f64;
-    let start = |place: usize| 5.0 + place as f64 * side;
     let title = "Latent affinity, nodes sorted by class";
-    let svg = html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 330 330" role="img" fill=(COLOURS[0]) {
-            title { (title) }
-            @for (row, column, sum) in weight.entries() {
-                rect x=(format_args!("{:.1}", start(column))) y=(format_args!("{:.1}", start(row)))
-                    width=(format_args!("{side:.1}")) height=(format_args!("{side:.1}"))
-                    fill-opacity=(format_args!("{:.2}", (sum / most).sqrt().max(0.03))) {}
-            }
-            path d="M5 5H325V325H5Z" fill="none" stroke="currentColor" stroke-opacity="0.5" {}
-        }
+    let names = dataset.labels().names();
+    let map = HeatMap {
+        x: "nodes of class",
+        y: "nodes of class",
+        classes: weight.classes.iter().map(|&(class, rows)| (names[class as usize].as_str(), rows)).collect(),
+        // Roots make the light fields visible.
+        shades: weight.sums.iter().map(|sum| (sum / most).sqrt()).collect(),
+        values: weight.sums.clone(),
+        scale: "sum of weights",
+        marks: [0.0f64, 0.5, 1.0].map(|shade| (shade, format!("{:.1}", most * shade * shade))).to_vec(),
     };
     let rows =
         weight.entries().map(|(row, column, sum)| [row.to_string(), column.to_string(), format!("{sum:.4}")]);
-    Some(Figure { title: title.into(), svg, csv: csv_text(["row", "column", "weight"], rows) })
+    Some(Figure {
+        title: title.into(),
+        svg: map.finish(title),
+        csv: csv_text(["row", "column", "weight"], rows),
+    })
 }
 
 /// How heavy the edges within classes and between them are.
@@ -114,7 +121,7 @@ fn similarity(title: &str, dataset: &Dataset, graph: &Graph) -> Figure {
         .zip(counts)
         .flat_map(|(histogram, count)| histogram.iter().map(move |&n| n as f64 / count.max(1) as f64));
     let y = Axis::new("share of the pairs", 0.0, 1.05 * shares.fold(0.0, f64::max));
-    let mut plot = Plot::new(Axis::new("similarity", 0.0, 1.0), y);
+    let mut plot = Plot::new(Axis::new("similarity of the pair", 0.0, 1.0), y);
     let mut rows = Vec::new();
     for (colour, (name, histogram)) in ["same class", "other class"].iter().zip(&histograms).enumerate() {
         plot.steps(histogram, colour);

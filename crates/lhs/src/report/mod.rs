@@ -1,15 +1,24 @@
 //! Results as a page: one file that opens offline, with tables, figures, and the numbers behind them.
 //!
 //! [`Report`] gathers the folders of suites and of training runs; [`Report::html`] lays them out. [`AccuracyTable`] sums
-//! the cells of a suite up, and is the only place that does. Figures are drawn here, as SVG; the page's script only offers
-//! downloads and lets the reader walk through a run's graphs. All markup goes through `maud`, which escapes every name.
+//! the cells of a suite up, and is the only place that does; [`compare`] holds training runs against each other. Figures are
+//! drawn here, as SVG, and nodes are placed on the map here; the page's script shows values that are pointed at, switches
+//! series, offers downloads, and lets the reader walk through a run's graphs. All markup goes through `maud`, which
+//! escapes every name.
 
+pub mod compare;
+mod curves;
 mod embed;
 mod explorer;
+mod facts;
 mod figures;
+mod heat;
 mod latent;
+mod layout;
 mod page;
 pub mod paper;
+mod quality;
+mod summary;
 mod svg;
 mod tables;
 mod view;
@@ -20,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::experiment::table::{AccuracyTable, cell_key};
 use crate::experiment::{CellRecord, Suite, read_cells};
 use crate::metrics::Metric;
+pub use facts::{DataFacts, Facts};
 pub use view::{RunView, RunViewInput};
 
 /// The results of one suite.
@@ -30,6 +40,8 @@ pub struct SuiteResults {
     pub name: String,
     /// The version that made them.
     pub version: String,
+    /// When, how and on what.
+    pub facts: Facts,
     /// What was run.
     pub suite: Suite,
     /// What came out, in the order of the suite.
@@ -57,6 +69,7 @@ impl SuiteResults {
         records.sort_by_cached_key(|record| (table.place(&record.id), cell_key(&record.id)));
         Ok(SuiteResults {
             folder: folder.to_path_buf(),
+            facts: Facts::of(&manifest),
             name: manifest.name,
             version: manifest.lhs_version,
             suite: manifest.suite,

@@ -8,12 +8,20 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::embed::embedded;
 use super::figures::{self, Figure};
 use super::view::RunView;
-use super::{Report, SuiteResults, tables};
+use super::{Report, SuiteResults, summary, tables};
 use crate::experiment::found_settings::slug;
 use crate::experiment::table::{AccuracyTable, Column};
 
 /// Lets no request leave the page, whatever the names in the data contain.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+
+/// The script, by what its parts are about.
+const SCRIPT: &str = concat!(
+    include_str!("page/base.js"),
+    include_str!("page/figures.js"),
+    include_str!("page/explorer.js"),
+    include_str!("page/map.js"),
+);
 
 /// The whole document.
 pub fn page(report: &Report) -> String {
@@ -25,14 +33,14 @@ pub fn page(report: &Report) -> String {
                 meta name="viewport" content="width=device-width,initial-scale=1";
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 title { "lhs report" }
-                style { (PreEscaped(include_str!("page.css"))) }
+                style { (PreEscaped(include_str!("page/style.css"))) }
             }
             body {
                 h1 { "lhs report" }
                 nav { @for (id, title) in sections(report) { a href={ "#" (id) } { (title) } } }
                 @for suite in &report.suites { (suite_section(suite)) }
-                @for (number, run) in report.runs.iter().enumerate() { (run_section(run, number)) }
-                script { (PreEscaped(include_str!("page.js"))) }
+                @for (number, run) in report.runs.iter().enumerate() { (run_section(run, number, report.runs.len())) }
+                script { (PreEscaped(SCRIPT)) }
             }
         }
     };
@@ -59,6 +67,8 @@ fn suite_section(results: &SuiteResults) -> Markup {
     html! {
         section id=(suite_id(results)) {
             h2 { (results.suite.title) }
+            (found(&summary::of_suite(&table)))
+            (results.facts.html())
             (protocol(results))
             (accuracy(&slug(&results.name), &table))
             (figure_group("Accuracy against strength", &figures::strengths(&table)))
@@ -73,12 +83,15 @@ fn suite_section(results: &SuiteResults) -> Markup {
 
 /// The accuracies with their download.
 fn accuracy(name: &str, table: &AccuracyTable) -> Markup {
+    let p_values =
+        |line: usize| table.entries(line).filter_map(move |(column, _)| table.p_value(line, column));
+    let tested = (0..table.lines.len()).any(|line| p_values(line).next().is_some());
     html! {
         div data-name={ (name) "-accuracy" } {
             h3 { "Test accuracy, %" }
             p {
                 "Mean ± standard deviation over splits, seeds and repeats; the best in bold."
-                @if table.ours().is_some() { " p: paired permutation test against lhs over the same splits." }
+                @if tested { " p: paired permutation test against lhs over the same splits." }
             }
             (tables::accuracies(table))
             (embedded("csv", &table.csv()))
@@ -91,11 +104,11 @@ fn accuracy(name: &str, table: &AccuracyTable) -> Markup {
 fn protocol(results: &SuiteResults) -> Markup {
     let splits = match &results.suite.splits {
         None => "all splits that come with the data".to_string(),
-        Some(splits) => format!("splits {splits:?} of those that come with the data"),
+        Some(splits) => format!("splits {splits}"),
     };
     html! {
         p {
-            (results.records.len()) " cells, lhs " (results.version) "; " (splits) "; settings chosen by validation "
+            (results.records.len()) " cells; " (splits) "; settings chosen by validation "
             "accuracy alone, test labels used for scoring and for crafting attacks."
         }
         details {
@@ -145,16 +158,43 @@ fn figure_html(figure: &Figure) -> Markup {
     }
 }
 
-fn run_section(run: &RunView, number: usize) -> Markup {
+/// What was found, before anything else.
+fn found(sentences: &[String]) -> Markup {
+    html! { @for sentence in sentences { p.finding { (sentence) } } }
+}
+
+fn run_section(run: &RunView, number: usize, runs: usize) -> Markup {
+    let address = |id: &str| node_address((runs > 1).then_some(number), id);
     html! {
-        section id=(run_id(number)) {
+        section id=(run_id(number)) data-run=(number) {
             h2 { (run.title()) }
-            @for remark in &run.remarks { p { (remark) } }
+            (found(&run.found))
+            (run.facts.html())
+            @if !run.remarks.is_empty() {
+                details open { summary { "What the model decided" } ul { @for remark in &run.remarks { li { (remark) } } } }
+            }
+            h3 { "Scores by split, %" }
             (tables::splits(&run.results))
+            (figure_group("How good the answers are", &run.quality))
+            (tables::errors(&run.errors, address))
             (figure_group("What was learned", &run.figures))
-            @if let Some(explorer) = &run.explorer { (explorer.html()) }
+            (run.explorer.html())
         }
     }
+}
+
+/// The address, within the page, of a node; of which run is said where there are several.
+fn node_address(run: Option<usize>, id: &str) -> String {
+    let mut address = run.map_or_else(|| "#node=".into(), |run| format!("#run={run}&node="));
+    for byte in id.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' => address.push(byte as char),
+            other => {
+                let _ = write!(address, "%{other:02X}");
+            }
+        }
+    }
+    address
 }
 
 #[cfg(test)]
@@ -162,8 +202,13 @@ mod tests {
     use serde_json::Value;
 
     use super::super::explorer::Explorer;
+    use super::super::facts::{DataFacts, Facts};
+    use super::super::quality::Answers;
+    use super::super::view::WrongAnswer;
     use super::*;
     use crate::experiment::table::made_up::{failed, record, suite};
+    use crate::graph::Split;
+    use crate::linalg::Mat;
 
     const NODE: &str = "<!--<script>";
     const CLASS: &str = "</script><b>";
@@ -179,29 +224,43 @@ mod tests {
             failed(CLASS, (MODEL, None), 0),
         ];
         let (folder, version) = ("runs".into(), "0".into());
-        let suite = SuiteResults { folder, name: NODE.into(), version, suite, records };
+        let data = DataFacts { name: NODE.into(), ..DataFacts::default() };
+        let facts = Facts {
+            command: Some(NODE.into()),
+            started: Some(MODEL.into()),
+            data: vec![data],
+            ..Facts::default()
+        };
+        let suite = SuiteResults { folder, name: NODE.into(), version, suite, records, facts: facts.clone() };
         let explorer = Explorer {
             classes: vec![CLASS.into()],
-            colours: &["#000"],
+            colours: vec!["#000".into()],
             ids: vec![NODE.into(), "<!--".into()],
-            truth: vec![0, -1],
-            parts: vec!["train", "test"],
-            probabilities: vec![vec![1000]; 2],
-            given: vec![vec![1], vec![0]],
-            degrees: vec![1, 1],
-            latent: vec![vec![(1, 50)], vec![(0, 50)]],
-            latent_degrees: vec![1, 1],
-            given_h: vec![None, Some(0.0)],
-            latent_h: vec![None, Some(0.0)],
+            ..Explorer::default()
+        };
+        let probabilities = Mat::from_slice(2, 2, &[0.9, 0.1, 0.2, 0.8]);
+        let (classes, split) =
+            ([CLASS.to_string(), NODE.to_string()], Split { test: vec![0, 1], ..Split::default() });
+        let answers = Answers::new(&classes, &probabilities, vec![Some(1), Some(0)], &split);
+        let error = WrongAnswer {
+            id: NODE.into(),
+            truth: CLASS.into(),
+            predicted: NODE.into(),
+            confidence: 0.9,
+            h: [None, Some(0.5)],
         };
         let run = RunView {
             dataset: NODE.into(),
             model: CLASS.into(),
             split: 0,
+            facts,
+            found: summary::of_run(CLASS, NODE, &answers, &[]),
             remarks: vec![NODE.into()],
             results: Vec::new(),
+            quality: answers.figures(),
+            errors: vec![error],
             figures: Vec::new(),
-            explorer: Some(explorer),
+            explorer,
         };
         page(&Report { suites: vec![suite], runs: vec![run] })
     }
@@ -250,13 +309,18 @@ mod tests {
     fn no_name_breaks_the_page() {
         let page = hostile();
         let scripts = scripts(&page).expect("every script ends");
-        assert_eq!(scripts.len(), 3, "the table's numbers, the explorer's data, the page's script");
-        assert_eq!(scripts[2], include_str!("page.js"));
+        assert_eq!(
+            scripts.len(),
+            7,
+            "the numbers of a table and four figures, the explorer's data, the page's script"
+        );
+        assert_eq!(scripts[6], SCRIPT);
         let table: String = serde_json::from_str(scripts[0]).unwrap();
         assert!(table.contains(NODE) && table.contains(CLASS));
-        let explorer: Value = serde_json::from_str(scripts[1]).unwrap();
+        let explorer: Value = serde_json::from_str(scripts[5]).unwrap();
         assert_eq!((&explorer["ids"][0], &explorer["classes"][0]), (&NODE.into(), &CLASS.into()));
-        assert_eq!(page.matches("<script").count(), 3);
+        assert_eq!(page.matches("<script").count(), 7);
+        assert!(page.contains("href=\"#node=%3C%21--%3Cscript%3E\""), "the error links to its node");
         let markup = scripts.iter().fold(page.clone(), |markup, script| markup.replace(script, ""));
         for name in [NODE, CLASS, MODEL] {
             assert!(!markup.contains(name), "{name} is markup");

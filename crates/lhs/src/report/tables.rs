@@ -2,6 +2,7 @@
 
 use maud::{Markup, display, html};
 
+use super::view::WrongAnswer;
 use crate::experiment::CellRecord;
 use crate::experiment::table::{AccuracyTable, Column, Entry, Published};
 use crate::metrics::Scores;
@@ -137,7 +138,44 @@ pub fn splits(results: &[CellRecord]) -> Markup {
                 thead { tr { th { "split" } @for head in heads { th.number { (head) } } } }
                 tbody {
                     @for result in results { (split_line(result)) }
-                    tr { th { "mean" } td {} td {} td.number { b { (display(all)) } } td {} td {} td {} }
+                    @if all.cells() > 1 {
+                        tr { th { "mean" } td {} td {} td.number { b { (display(all)) } } td {} td {} td {} }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The wrong answers that a model was surest of, each with a link to the explorer of its run.
+pub(super) fn errors(errors: &[WrongAnswer], address: impl Fn(&str) -> String) -> Markup {
+    let h = |h: Option<f64>| h.map_or_else(|| "–".into(), |h| format!("{h:.2}"));
+    let latent = errors.iter().any(|error| error.h[1].is_some());
+    html! {
+        @if !errors.is_empty() {
+            h3 { "Worst errors" }
+            p {
+                "Test nodes that the model was surest of, and wrong. H: the share of neighbours of another class."
+            }
+            div.scroll {
+                table {
+                    thead {
+                        tr {
+                            th { "node" } th { "class" } th { "predicted" } th.number { "sure, %" }
+                            th.number { "H given" } @if latent { th.number { "H latent" } }
+                        }
+                    }
+                    tbody {
+                        @for error in errors {
+                            tr {
+                                td { a href=(address(&error.id)) { (error.id) } }
+                                td { (error.truth) } td { (error.predicted) }
+                                td.number { (format_args!("{:.1}", 100.0 * error.confidence)) }
+                                td.number { (h(error.h[0])) }
+                                @if latent { td.number { (h(error.h[1])) } }
+                            }
+                        }
+                    }
                 }
             }
         }

@@ -3,6 +3,7 @@
 //! Means, spreads and p-values over cells are computed here and nowhere else; pages, tables for papers, terminals and
 //! scripts show what an [`AccuracyTable`] holds. Neither its order nor its sums depend on which cell was finished first.
 
+mod grid;
 #[cfg(test)]
 pub(crate) mod made_up;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
+pub use grid::Grid;
 use serde::Serialize;
 pub use text::csv_text;
 
@@ -23,6 +25,9 @@ use crate::metrics::statistics as metrics;
 
 /// The model that the others are held against.
 pub const OURS: &str = "lhs";
+
+/// Fewer pairs cannot tell a difference from chance: of five, the smallest p-value is 0.0625.
+pub const FEWEST_PAIRS: usize = 6;
 
 /// What the cells of one entry differ in: split, seed and repeat.
 pub type CellKey = (usize, u64, u64);

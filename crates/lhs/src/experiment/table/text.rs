@@ -67,7 +67,7 @@ impl AccuracyTable {
             entry.cells().to_string(),
             entry.failed.to_string(),
             number(entry.mean()),
-            number(entry.std()),
+            number(entry.std().filter(|_| entry.cells() > 1)),
             number(entry.paper.map(|paper| paper.mean)),
             number(entry.paper.and_then(|paper| paper.std)),
             number(self.p_value(line, column)),
@@ -133,7 +133,7 @@ pub fn csv_text<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item 
 }
 
 /// A cell of a Markdown table: nothing in it ends the cell or becomes markup. Underscores within words are harmless.
-fn in_markdown(text: &str) -> String {
+pub(super) fn in_markdown(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -146,7 +146,7 @@ fn in_markdown(text: &str) -> String {
 }
 
 /// Text that LaTeX prints as it is.
-fn in_latex(text: &str) -> String {
+pub(super) fn in_latex(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
