@@ -17,8 +17,11 @@ use crate::metrics::statistics::{mean, std};
 type Metric = (&'static str, fn(&Scores) -> Option<f64>);
 
 /// What runs are compared by, in percent; the first is what differences are taken of.
-const METRICS: [Metric; 3] = [
+const METRICS: [Metric; 6] = [
     ("test_accuracy", |scores| scores.test_accuracy),
+    ("test_roc_auc", |scores| scores.test_roc_auc),
+    ("test_average_precision", |scores| scores.test_average_precision),
+    ("test_balanced_accuracy", |scores| scores.test_balanced_accuracy),
     ("test_macro_f1", |scores| scores.test_macro_f1),
     ("val_accuracy", |scores| Some(scores.val_accuracy)),
 ];

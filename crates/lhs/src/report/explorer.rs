@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::embed::embedded;
 use super::layout::layout;
-use super::quality::Answers;
+use super::quality::ShownAnswers;
 use super::svg::COLOURS;
 use crate::error::Result;
 use crate::graph::heterophily::node_heterophily;
@@ -78,7 +78,7 @@ pub struct ExplorerInput<'a> {
     /// The data.
     pub dataset: &'a Dataset,
     /// What the model answers.
-    pub answers: &'a Answers<'a>,
+    pub answers: &'a ShownAnswers<'a>,
     /// The latent graph, of models that learn one.
     pub latent: Option<&'a Graph>,
     /// What each channel adds to the class scores, of models that can tell.
@@ -183,7 +183,7 @@ impl Neighbourhoods {
 }
 
 impl Channels {
-    fn new(channels: Vec<(String, Mat)>, answers: &Answers<'_>, kept: &[u32]) -> Self {
+    fn new(channels: Vec<(String, Mat)>, answers: &ShownAnswers<'_>, kept: &[u32]) -> Self {
         let shares = kept.iter().map(|&node| {
             let node = node as usize;
             let answer = answers.predicted[node] as usize;

@@ -7,7 +7,6 @@
 //! escapes every name.
 
 pub mod compare;
-mod curves;
 mod embed;
 mod explorer;
 mod facts;

@@ -203,7 +203,7 @@ mod tests {
 
     use super::super::explorer::Explorer;
     use super::super::facts::{DataFacts, Facts};
-    use super::super::quality::Answers;
+    use super::super::quality::ShownAnswers;
     use super::super::view::WrongAnswer;
     use super::*;
     use crate::experiment::table::made_up::{failed, record, suite};
@@ -241,7 +241,7 @@ mod tests {
         let probabilities = Mat::from_slice(2, 2, &[0.9, 0.1, 0.2, 0.8]);
         let (classes, split) =
             ([CLASS.to_string(), NODE.to_string()], Split { test: vec![0, 1], ..Split::default() });
-        let answers = Answers::new(&classes, &probabilities, vec![Some(1), Some(0)], &split);
+        let answers = ShownAnswers::new(&classes, &probabilities, vec![Some(1), Some(0)], &split);
         let error = WrongAnswer {
             id: NODE.into(),
             truth: CLASS.into(),

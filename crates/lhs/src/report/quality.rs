@@ -1,40 +1,58 @@
 //! How good the answers at the test nodes are: who is taken for whom, rankings, trust in probabilities, worst errors.
 
-use super::curves;
 use super::figures::Figure;
 use super::heat::HeatMap;
 use super::svg::{Axis, Plot};
 use crate::experiment::table::csv_text;
 use crate::graph::Split;
 use crate::linalg::Mat;
-use crate::metrics::{Confusion, predicted_classes};
+use crate::metrics::ranking::{self, Scored};
+use crate::metrics::{Confusion, calibration, predicted_classes};
 
+/// A ranking is drawn with so many points at most.
+const DRAWN: usize = 150;
 /// Errors that the page lists, at most.
 const ERRORS: usize = 20;
 
 /// What a model answers, by the numbers that it gives the classes.
-pub struct Answers<'a> {
+pub struct ShownAnswers<'a> {
     /// Names of the classes.
     pub classes: &'a [String],
     /// Class probabilities of all nodes.
     pub probabilities: &'a Mat,
-    /// The likeliest class of each node.
+    /// The class that each node is taken for.
     pub predicted: Vec<u32>,
+    /// The class that is looked for, if there is one.
+    positive: Option<u32>,
     /// The true class of each node, where it is known.
     pub truth: Vec<Option<u32>>,
     /// The parts of the split.
     pub split: &'a Split,
 }
 
-impl<'a> Answers<'a> {
-    /// From probabilities.
+impl<'a> ShownAnswers<'a> {
+    /// From probabilities; the likeliest class counts.
     pub fn new(
         classes: &'a [String],
         probabilities: &'a Mat,
         truth: Vec<Option<u32>>,
         split: &'a Split,
     ) -> Self {
-        Answers { classes, probabilities, predicted: predicted_classes(probabilities), truth, split }
+        let predicted = predicted_classes(probabilities);
+        ShownAnswers { classes, probabilities, predicted, positive: None, truth, split }
+    }
+
+    /// The same about a class that is looked for; of two, a node is taken for it from a probability on.
+    pub fn decided(mut self, positive: Option<u32>, threshold: Option<f64>) -> Self {
+        self.positive = positive;
+        if let (Some(positive), Some(threshold), 2) = (positive, threshold, self.classes.len()) {
+            let decide = |node: usize| {
+                let found = f64::from(self.probabilities.row(node)[positive as usize]) >= threshold;
+                if found { positive } else { 1 - positive }
+            };
+            self.predicted = (0..self.probabilities.rows()).map(decide).collect();
+        }
+        self
     }
 
     /// Test nodes with their classes.
@@ -109,13 +127,12 @@ impl<'a> Answers<'a> {
         }
     }
 
-    /// Classes to tell from the rest: of two the rarer one, of more all.
+    /// Classes to tell from the rest: the one that is looked for, or all.
     fn asked(&self) -> Vec<usize> {
-        let known = || self.truth.iter().flatten();
-        let size = |class: usize| known().filter(|own| **own as usize == class).count();
-        match self.classes.len() {
-            2 => vec![usize::from(size(1) <= size(0))],
-            count => (0..count).collect(),
+        match (self.positive, self.classes.len()) {
+            (Some(class), _) => vec![class as usize],
+            (None, 2) => vec![1],
+            (None, count) => (0..count).collect(),
         }
     }
 
@@ -134,15 +151,14 @@ impl<'a> Answers<'a> {
         let roc = ranking(
             &format!("ROC: {rest}"),
             ["false positive rate", "true positive rate"],
-            curves.iter().map(|c| (c.name, format!("{}: area {:.3}", c.name, curves::area(&c.roc)), &c.roc)),
+            curves.iter().map(|c| (c.name, format!("{}: area {:.3}", c.name, c.roc_auc), &c.roc)),
             Some(((0.0, 0.0), (1.0, 1.0))),
         );
         let precision = ranking(
             &format!("Precision and recall: {rest}"),
             ["recall", "precision"],
             curves.iter().map(|c| {
-                let said =
-                    format!("{}: average {:.3}", c.name, curves::average_precision(&c.precision_recall));
+                let said = format!("{}: average {:.3}", c.name, c.average_precision);
                 (c.name, said, &c.precision_recall)
             }),
             None,
@@ -151,32 +167,40 @@ impl<'a> Answers<'a> {
     }
 
     fn ranked(&self, class: usize) -> Option<Ranked<'_>> {
-        let (scores, truth): (Vec<f64>, Vec<bool>) = self
+        let scored: Vec<Scored> = self
             .test()
-            .map(|(node, own)| (f64::from(self.probabilities.row(node)[class]), own as usize == class))
-            .unzip();
-        let roc = curves::roc(&scores, &truth);
-        let precision_recall = curves::precision_recall(&scores, &truth);
-        (!roc.is_empty()).then(|| Ranked { class, name: &self.classes[class], roc, precision_recall })
+            .map(|(node, own)| (self.probabilities.row(node)[class], own as usize == class))
+            .collect();
+        let roc = ranking::roc_curve(&scored).into_iter();
+        let precision_recall = ranking::precision_recall_curve(&scored).into_iter();
+        Some(Ranked {
+            class,
+            name: &self.classes[class],
+            roc_auc: ranking::roc_auc(&scored)?,
+            average_precision: ranking::average_precision(&scored)?,
+            roc: roc.map(|point| (point.false_positive_rate, point.true_positive_rate)).collect(),
+            precision_recall: precision_recall.map(|point| (point.recall, point.precision)).collect(),
+        })
     }
 
     /// How often the model is right where it says that it is so sure.
     fn reliability(&self) -> Figure {
-        let (sure, right): (Vec<f64>, Vec<bool>) =
-            self.test().map(|(node, class)| (self.confidence(node), self.predicted[node] == class)).unzip();
-        let bins = curves::reliability(&sure, &right);
-        let off: f64 = bins.iter().map(|(sure, right, all)| (sure - right).abs() * *all as f64).sum();
+        let sure = |node: usize| self.probabilities.row(node).iter().copied().fold(0.0, f32::max);
+        let likeliest = predicted_classes(self.probabilities);
+        let answers = self.test().map(|(node, class)| (sure(node), likeliest[node] == class));
+        let bins = calibration::bins(answers);
+        let off = calibration::expected_error(&bins).unwrap_or(0.0);
+        let bins: Vec<calibration::Bin> = bins.into_iter().filter(|bin| bin.count > 0).collect();
         let mut plot = Plot::new(
             Axis::new("probability that the model gives its answer", 0.0, 1.0),
             Axis::new("share of right answers", 0.0, 1.0),
         );
         plot.guide((0.0, 0.0), (1.0, 1.0));
-        plot.line(&bins.iter().map(|bin| (bin.0, bin.1)).collect::<Vec<_>>(), 0);
-        let title =
-            format!("Calibration: off by {:.1} points on average", 100.0 * off / sure.len().max(1) as f64);
-        let rows = bins
-            .iter()
-            .map(|(sure, right, all)| [format!("{sure:.4}"), format!("{right:.4}"), all.to_string()]);
+        plot.line(&bins.iter().map(|bin| (bin.confidence, bin.accuracy)).collect::<Vec<_>>(), 0);
+        let title = format!("Calibration: off by {:.1} points on average", 100.0 * off);
+        let rows = bins.iter().map(|bin| {
+            [format!("{:.4}", bin.confidence), format!("{:.4}", bin.accuracy), bin.count.to_string()]
+        });
         Figure { svg: plot.finish(&title), title, csv: csv_text(["probability", "right", "nodes"], rows) }
     }
 }
@@ -185,6 +209,8 @@ impl<'a> Answers<'a> {
 struct Ranked<'a> {
     class: usize,
     name: &'a str,
+    roc_auc: f64,
+    average_precision: f64,
     roc: Vec<(f64, f64)>,
     precision_recall: Vec<(f64, f64)>,
 }
@@ -201,12 +227,20 @@ fn ranking<'a>(
     guide.into_iter().for_each(|(from, to)| plot.guide(from, to));
     let mut rows = Vec::new();
     for (series, (class, name, points)) in curves.enumerate() {
-        plot.line(&curves::thinned(points), series);
+        plot.line(&thinned(points), series);
         plot.legend(&name, series);
         rows.extend(points.iter().map(|(x, y)| [class.to_string(), format!("{x:.5}"), format!("{y:.5}")]));
     }
     let csv = csv_text(["class", axes[0], axes[1]], rows);
     Figure { title: title.into(), svg: plot.finish(title), csv }
+}
+
+/// Few enough points of a curve to draw, its ends among them.
+fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    if points.len() <= DRAWN {
+        return points.to_vec();
+    }
+    (0..DRAWN).map(|place| points[place * (points.len() - 1) / (DRAWN - 1)]).collect()
 }
 
 #[cfg(test)]
@@ -219,11 +253,18 @@ mod tests {
         let probabilities = Mat::from_slice(5, 2, &[0.9, 0.1, 0.6, 0.4, 0.2, 0.8, 0.7, 0.3, 0.4, 0.6]);
         let split = Split { train: vec![4], val: vec![], test: vec![0, 1, 2, 3] };
         let truth = vec![Some(1), Some(1), Some(1), None, Some(1)];
-        let answers = Answers::new(&classes, &probabilities, truth, &split);
+        let answers = ShownAnswers::new(&classes, &probabilities, truth, &split);
         assert_eq!(answers.worst_errors(), [0, 1]);
         assert_eq!((answers.majority(), answers.confusion().total()), (Some(1), 3));
         let figures = answers.figures();
         assert_eq!(figures.len(), 2, "no ranking of one kind alone");
         assert!(figures.iter().all(|figure| !figure.svg.clone().into_string().contains("<a>")));
+    }
+
+    #[test]
+    fn thinning_keeps_the_ends() {
+        let curve: Vec<(f64, f64)> = (0..1000).map(|i| (f64::from(i), 0.0)).collect();
+        let few = thinned(&curve);
+        assert_eq!((few.len(), few[0].0, few[DRAWN - 1].0), (DRAWN, 0.0, 999.0));
     }
 }

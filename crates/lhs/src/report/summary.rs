@@ -1,6 +1,6 @@
 //! What was found, in a sentence or two.
 
-use super::quality::Answers;
+use super::quality::ShownAnswers;
 use crate::experiment::CellRecord;
 use crate::experiment::table::{AccuracyTable, Entry};
 
@@ -10,7 +10,7 @@ const SURE: f64 = 0.05;
 const NAMED: usize = 6;
 
 /// What a run found: how often the model is right, held against the most frequent class; classes that it never finds.
-pub fn of_run(model: &str, dataset: &str, answers: &Answers<'_>, results: &[CellRecord]) -> Vec<String> {
+pub fn of_run(model: &str, dataset: &str, answers: &ShownAnswers<'_>, results: &[CellRecord]) -> Vec<String> {
     let confusion = answers.confusion();
     let Some(accuracy) = confusion.accuracy() else {
         return vec![format!(
@@ -36,7 +36,7 @@ pub fn of_run(model: &str, dataset: &str, answers: &Answers<'_>, results: &[Cell
     found
 }
 
-fn over_majority(answers: &Answers<'_>, accuracy: f64) -> String {
+fn over_majority(answers: &ShownAnswers<'_>, accuracy: f64) -> String {
     let Some(majority) = answers.majority() else { return String::new() };
     let (confusion, count) = (answers.confusion(), answers.classes.len());
     let nodes: usize = (0..count).map(|other| confusion.get(majority, other)).sum();
@@ -148,7 +148,7 @@ mod tests {
         let probabilities = Mat::from_slice(4, 2, &[0.9, 0.1, 0.8, 0.2, 0.7, 0.3, 0.9, 0.1]);
         let split = Split { train: vec![0], val: vec![], test: vec![1, 2, 3] };
         let truth = vec![Some(0), Some(0), Some(0), Some(1)];
-        let answers = Answers::new(&classes, &probabilities, truth, &split);
+        let answers = ShownAnswers::new(&classes, &probabilities, truth, &split);
         assert_eq!(
             of_run("gcn", "bank", &answers, &[]),
             [

@@ -3,7 +3,7 @@
 use super::explorer::{Explorer, ExplorerInput, truth};
 use super::facts::{DataFacts, Facts};
 use super::figures::{self, Figure};
-use super::quality::Answers;
+use super::quality::ShownAnswers;
 use super::{latent, summary};
 use crate::error::Result;
 use crate::experiment::{CellRecord, Manifest};
@@ -80,8 +80,14 @@ impl RunView {
         let (dataset, model) = (input.dataset, input.model);
         let (graph, features) = (dataset.graph(), dataset.features());
         let probabilities = model.predict(graph, features)?;
+        let measured = input.results.iter().find(|record| record.id.split == input.split.1);
+        let measured = measured.and_then(|record| record.result.as_ref());
+        let positive = measured.and_then(|measured| measured.positive_class.as_deref());
+        let positive = positive.and_then(|name| input.classes.iter().position(|class| class == name));
+        let threshold = measured.and_then(|measured| measured.threshold);
         let answers =
-            Answers::new(input.classes, &probabilities, truth(dataset, input.classes), input.split.0);
+            ShownAnswers::new(input.classes, &probabilities, truth(dataset, input.classes), input.split.0)
+                .decided(positive.map(|class| class as u32), threshold);
         let curve = figures::curve("While training", &[(input.name.to_string(), input.curve)]);
         let mut figures: Vec<Figure> = curve.into_iter().collect();
         let structure = model.structure(graph, features)?;
@@ -99,7 +105,7 @@ impl RunView {
             split: input.split.1,
             facts: facts(input.manifest, dataset),
             found: summary::of_run(input.name, dataset.name(), &answers, &input.results),
-            remarks: model.diagnostics(),
+            remarks: model.summary(),
             results: input.results,
             quality: answers.figures(),
             errors: wrong.iter().map(|&node| wrong_answer(dataset, &answers, &explorer, node)).collect(),
@@ -122,7 +128,12 @@ fn facts(manifest: &Manifest, dataset: &Dataset) -> Facts {
     facts
 }
 
-fn wrong_answer(dataset: &Dataset, answers: &Answers<'_>, explorer: &Explorer, node: usize) -> WrongAnswer {
+fn wrong_answer(
+    dataset: &Dataset,
+    answers: &ShownAnswers<'_>,
+    explorer: &Explorer,
+    node: usize,
+) -> WrongAnswer {
     let id = dataset.node_id(node);
     let place = explorer.ids.iter().position(|known| *known == id);
     let h = |h: &[Option<f64>]| place.and_then(|place| h[place]);
