@@ -37,7 +37,7 @@ fn load_with(text: &[u8], options: &LoadOptions) -> Result<Dataset> {
 }
 
 fn load(text: &str) -> Result<Dataset> {
-    load_with(text.as_bytes(), &LoadOptions::default())
+    load_with(text.as_bytes(), &LoadOptions::as_is(false))
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn nodes_attributes_class_and_weights_are_read() {
 
 #[test]
 fn direction_is_that_of_the_graph_or_the_edge() {
-    let directed = LoadOptions::directed(true);
+    let directed = LoadOptions::as_is(true);
     let text = GOOD.replace("defaultedgetype=\"undirected\"", "defaultedgetype=\"directed\"");
     assert_eq!(
         load_with(text.as_bytes(), &directed).unwrap().graph().edges().collect::<Vec<_>>(),
@@ -128,8 +128,8 @@ proptest! {
             let place = place.index(bytes.len());
             bytes[place] = value;
         }
-        let _ = load_with(&bytes, &LoadOptions::directed(true));
+        let _ = load_with(&bytes, &LoadOptions::as_is(true));
         bytes.truncate(end.index(bytes.len()));
-        let _ = load_with(&bytes, &LoadOptions::default());
+        let _ = load_with(&bytes, &LoadOptions::as_is(false));
     }
 }

@@ -32,7 +32,7 @@ fn load_with(text: &[u8], options: &LoadOptions) -> Result<Dataset> {
 }
 
 fn load(text: &str) -> Result<Dataset> {
-    load_with(text.as_bytes(), &LoadOptions::default())
+    load_with(text.as_bytes(), &LoadOptions::as_is(false))
 }
 
 fn error(text: &str) -> String {
@@ -60,12 +60,12 @@ fn nodes_attributes_class_and_weights_are_read() {
 fn direction_is_kept_if_asked_for() {
     let text = GOOD.replace("edgedefault=\"undirected\"", "edgedefault=\"directed\"");
     assert!(!load(&text).unwrap().graph().is_directed());
-    let graph = load_with(text.as_bytes(), &LoadOptions::directed(true)).unwrap();
+    let graph = load_with(text.as_bytes(), &LoadOptions::as_is(true)).unwrap();
     assert_eq!(graph.graph().edges().collect::<Vec<_>>(), [(0, 1), (2, 0)]);
     let one = GOOD.replace("<edge source=\"cid\"", "<edge directed=\"true\" source=\"cid\"");
-    let graph = load_with(one.as_bytes(), &LoadOptions::directed(true)).unwrap();
+    let graph = load_with(one.as_bytes(), &LoadOptions::as_is(true)).unwrap();
     assert_eq!(graph.graph().edges().collect::<Vec<_>>(), [(0, 1), (1, 0), (2, 0)]);
-    assert!(!load_with(GOOD.as_bytes(), &LoadOptions::directed(true)).unwrap().graph().is_directed());
+    assert!(!load_with(GOOD.as_bytes(), &LoadOptions::as_is(true)).unwrap().graph().is_directed());
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn our_own_exports_read_back() {
     for format in [ExportFormat::GraphMl, ExportFormat::Gexf] {
         let path = folder.path().join("export");
         export.write(&path, format).unwrap();
-        let dataset = crate::io::load(&path, &LoadOptions::default()).unwrap();
+        let dataset = crate::io::load(&path, &LoadOptions::as_is(false)).unwrap();
         assert_eq!(dataset.node_ids().unwrap(), export.node_ids);
         assert_eq!(dataset.graph().weighted_edges().collect::<Vec<_>>(), export.edges);
         assert_eq!(dataset.labels().names(), ["<x>", "y"]);
@@ -235,8 +235,8 @@ proptest! {
             let place = place.index(bytes.len());
             bytes[place] = value;
         }
-        let _ = load_with(&bytes, &LoadOptions::directed(true));
+        let _ = load_with(&bytes, &LoadOptions::as_is(true));
         bytes.truncate(end.index(bytes.len()));
-        let _ = load_with(&bytes, &LoadOptions::default());
+        let _ = load_with(&bytes, &LoadOptions::as_is(false));
     }
 }

@@ -13,7 +13,7 @@ fn load_with(text: &[u8], options: &LoadOptions) -> Result<Dataset> {
 }
 
 fn load(document: &Json) -> Result<Dataset> {
-    load_with(document.to_string().as_bytes(), &LoadOptions::default())
+    load_with(document.to_string().as_bytes(), &LoadOptions::as_is(false))
 }
 
 fn good() -> Json {
@@ -52,7 +52,7 @@ fn nodes_attributes_class_and_parallel_edges_are_read() {
 fn plain_numbers_need_no_ids_and_edges_may_be_called_so() {
     let document =
         json!({"directed": true, "nodes": [{"id": 0}, {"id": 1}], "edges": [{"source": 1, "target": 0}]});
-    let dataset = load_with(document.to_string().as_bytes(), &LoadOptions::directed(true)).unwrap();
+    let dataset = load_with(document.to_string().as_bytes(), &LoadOptions::as_is(true)).unwrap();
     assert_eq!((dataset.node_ids(), dataset.graph().weights()), (None, None));
     assert_eq!(dataset.graph().edges().collect::<Vec<_>>(), [(1, 0)]);
 }
@@ -94,13 +94,13 @@ fn what_is_wrong_is_said() {
     }
     let text = good().to_string();
     let error =
-        load_with(&text.as_bytes()[..text.len() - 3], &LoadOptions::default()).unwrap_err().to_string();
+        load_with(&text.as_bytes()[..text.len() - 3], &LoadOptions::as_is(false)).unwrap_err().to_string();
     assert!(error.contains("line 1: this is not JSON that can be read"), "{error}");
     let error =
-        load_with(text.replace("31", "NaN").as_bytes(), &LoadOptions::default()).unwrap_err().to_string();
+        load_with(text.replace("31", "NaN").as_bytes(), &LoadOptions::as_is(false)).unwrap_err().to_string();
     assert!(error.contains("NaN and Infinity are not JSON"), "{error}");
     let deep = format!("{{\"nodes\": [], \"links\": {}", "[".repeat(100_000));
-    assert!(load_with(deep.as_bytes(), &LoadOptions::default()).is_err());
+    assert!(load_with(deep.as_bytes(), &LoadOptions::as_is(false)).is_err());
 }
 
 proptest! {
@@ -115,6 +115,6 @@ proptest! {
             let place = place.index(bytes.len());
             bytes[place] = value;
         }
-        let _ = load_with(&bytes, &LoadOptions::directed(true));
+        let _ = load_with(&bytes, &LoadOptions::as_is(true));
     }
 }

@@ -57,7 +57,7 @@ fn nettack() -> Members {
 
 #[test]
 fn archives_of_nettack_and_deeprobust_are_read() {
-    let dataset = load_members(&nettack(), &LoadOptions::directed(true)).unwrap();
+    let dataset = load_members(&nettack(), &LoadOptions::as_is(true)).unwrap();
     assert_eq!(dataset.graph().edges().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
     assert_eq!((dataset.graph().is_directed(), dataset.graph().weights()), (false, None));
     assert_eq!((dataset.features().dim(), dataset.features().row_nonzeros(2)), (9, vec![(0, 2.0)]));
@@ -72,11 +72,11 @@ fn archives_of_nettack_and_deeprobust_are_read() {
 fn pickled_names_are_read_without_running_anything() {
     let members = changed(nettack(), "node_names", Some(raw("'|O'", "(3,)", PICKLED)));
     // They are the same for two of the nodes, which shows that they were read.
-    let error = load_members(&members, &LoadOptions::default()).unwrap_err().to_string();
+    let error = load_members(&members, &LoadOptions::as_is(false)).unwrap_err().to_string();
     assert!(error.contains("two nodes are called `x`"), "{error}");
     let code = raw("'|O'", "(3,)", b"\x80\x02cos\nsystem\nU\x04true\x85R.");
     let dataset =
-        load_members(&changed(nettack(), "node_names", Some(code)), &LoadOptions::default()).unwrap();
+        load_members(&changed(nettack(), "node_names", Some(code)), &LoadOptions::as_is(false)).unwrap();
     assert_eq!(dataset.node_ids(), None);
     assert!(
         dataset.warnings()[0].starts_with("node_names is left out: the array holds pickled Python objects")
@@ -97,7 +97,7 @@ fn dots_and_dense_features_are_understood() {
     let mut members: Members = members.map(|(name, bytes)| (dotted(name), bytes)).collect();
     members.push(("attr_matrix", array(&[3, 2], [1f32, 2.0, 3.0, 4.0, 5.0, 6.0])));
     members.push(("attr_names", texts(&["age", "posts"])));
-    let dataset = load_members(&members, &LoadOptions::default()).unwrap();
+    let dataset = load_members(&members, &LoadOptions::as_is(false)).unwrap();
     assert_eq!(
         (dataset.graph().num_edges(), dataset.feature_names().unwrap()),
         (2, &["age".to_string(), "posts".to_string()][..])
@@ -108,8 +108,8 @@ fn dots_and_dense_features_are_understood() {
 fn an_asymmetric_matrix_has_direction() {
     let members = changed(nettack(), "node_names", None);
     let members = changed(members, "adj_indices", Some(array(&[4], [1i32, 0, 2, 0])));
-    assert_eq!(load_members(&members, &LoadOptions::default()).unwrap().graph().num_edges(), 3);
-    let directed = load_members(&members, &LoadOptions::directed(true)).unwrap();
+    assert_eq!(load_members(&members, &LoadOptions::as_is(false)).unwrap().graph().num_edges(), 3);
+    let directed = load_members(&members, &LoadOptions::as_is(true)).unwrap();
     assert_eq!(directed.graph().edges().collect::<Vec<_>>(), [(0, 1), (1, 0), (1, 2), (2, 0)]);
 }
 
@@ -125,18 +125,18 @@ fn a_matrix_of_scipy_is_a_graph_alone() {
         ]
     };
     for format in [b"csr", b"csc"] {
-        let dataset = load_members(&scipy(format), &LoadOptions::default()).unwrap();
+        let dataset = load_members(&scipy(format), &LoadOptions::as_is(false)).unwrap();
         assert_eq!(dataset.graph().weighted_edges().collect::<Vec<_>>(), [(0, 1, 0.5)]);
         assert_eq!((dataset.num_nodes(), dataset.features().dim(), dataset.num_classes()), (3, 0, 0));
     }
-    let error = load_members(&scipy(b"bsr"), &LoadOptions::default()).unwrap_err().to_string();
+    let error = load_members(&scipy(b"bsr"), &LoadOptions::as_is(false)).unwrap_err().to_string();
     assert!(error.contains("format \"bsr\" is not read\n  hint: save it as compressed rows"), "{error}");
     let mut coo = changed(changed(scipy(b"coo"), "indices", None), "indptr", None);
     coo.extend([("row", array(&[2], [2i32, 0])), ("col", array(&[2], [0i32, 1]))]);
-    assert_eq!(load_members(&coo, &LoadOptions::default()).unwrap().graph().num_edges(), 2);
+    assert_eq!(load_members(&coo, &LoadOptions::as_is(false)).unwrap().graph().num_edges(), 2);
     let huge = changed(coo, "shape", Some(array(&[2], [1i64 << 31, 1 << 31])));
     assert!(
-        load_members(&huge, &LoadOptions::default())
+        load_members(&huge, &LoadOptions::as_is(false))
             .unwrap_err()
             .to_string()
             .contains("nodes, but only 2 entries")
@@ -156,7 +156,7 @@ fn geometric() -> Members {
 
 #[test]
 fn arrays_of_pytorch_geometric_are_read() {
-    let dataset = load_members(&geometric(), &LoadOptions::directed(true)).unwrap();
+    let dataset = load_members(&geometric(), &LoadOptions::as_is(true)).unwrap();
     assert_eq!(dataset.graph().edges().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
     assert!(!dataset.graph().is_directed());
     let splits = [
@@ -165,13 +165,13 @@ fn arrays_of_pytorch_geometric_are_read() {
     ];
     assert_eq!(dataset.splits(), splits);
     let weighted = changed(geometric(), "edge_weight", Some(array(&[4], [1f32, 1.0, 2.0, 2.0])));
-    let dataset = load_members(&weighted, &LoadOptions::default()).unwrap();
+    let dataset = load_members(&weighted, &LoadOptions::as_is(false)).unwrap();
     assert_eq!(dataset.graph().weighted_edges().collect::<Vec<_>>(), [(0, 1, 1.0), (1, 2, 2.0)]);
     let alone: Members = geometric().into_iter().filter(|(name, _)| *name == "edge_index").collect();
-    let error = load_members(&alone, &LoadOptions::default()).unwrap_err().to_string();
+    let error = load_members(&alone, &LoadOptions::as_is(false)).unwrap_err().to_string();
     assert!(error.contains("neither x nor y say how many nodes there are"), "{error}");
     let counted = changed(alone, "num_nodes", Some(array(&[], [3i64])));
-    assert_eq!(load_members(&counted, &LoadOptions::default()).unwrap().num_nodes(), 3);
+    assert_eq!(load_members(&counted, &LoadOptions::as_is(false)).unwrap().num_nodes(), 3);
 }
 
 #[test]
@@ -235,7 +235,8 @@ fn what_is_wrong_in_them_is_said_with_its_member() {
             "member val_mask: the array has shape [2, 3], expected [3, any]",
         ),
     ] {
-        let error = load_members(&changed(members, name, Some(bytes)), &LoadOptions::default()).unwrap_err();
+        let error =
+            load_members(&changed(members, name, Some(bytes)), &LoadOptions::as_is(false)).unwrap_err();
         assert!(
             error.can_be_mended() && error.to_string().contains(expected),
             "{error}\n  should say {expected}"
@@ -277,6 +278,6 @@ proptest! {
             let place = place.index(members[member].1.len());
             members[member].1[place] = value;
         }
-        let _ = load_members(&members, &LoadOptions::directed(true));
+        let _ = load_members(&members, &LoadOptions::as_is(true));
     }
 }
