@@ -159,7 +159,10 @@ fn wrong_audits_write_nothing() {
     let said = bench.fails("audit bad.npz --run run --csv tables");
     assert!(said.contains("bad.npz: run was not trained on this data") && said.contains("toy.npz"), "{said}");
     let narrow = lhs::graph::Features::none(150);
-    bench.save(DatasetParts { features: narrow, ..bench.load("bad.npz").into_parts() }, "narrow.npz");
+    bench.save(
+        DatasetParts { features: narrow, details: Default::default(), ..bench.load("bad.npz").into_parts() },
+        "narrow.npz",
+    );
     assert!(audit("--run run --against narrow.npz").contains("narrow: "));
 }
 

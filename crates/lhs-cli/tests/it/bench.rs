@@ -120,7 +120,7 @@ fn a_failing_cell_is_recorded_and_tried_again() {
     let suite = suite.replace("datasets = [\"toy.npz\"]", "datasets = [\"toy.npz\", \"bare.npz\"]");
     fs::write(bench.path("grid.toml"), suite).unwrap();
     let mut parts = bench.load("toy.npz").into_parts();
-    parts.features = lhs::graph::Features::none(200);
+    (parts.features, parts.details) = (lhs::graph::Features::none(200), Default::default());
     parts.name = "bare".into();
     bench.save(parts, "bare.npz");
     let args = "bench grid.toml --out runs --only model=gcn,split=0,seed=0,variant=none,attack=none,pgd";

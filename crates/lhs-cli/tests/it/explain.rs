@@ -112,8 +112,9 @@ fn codes_are_written_with_their_ids() {
     assert!(fs::read_to_string(bench.path("e.csv")).unwrap().starts_with("node,prediction,part,c0,"));
     assert!(bench.fails("export-embeddings run --out e.npy").contains("--force"));
     bench.text("export-embeddings run --out e.npy --force");
-    let said = bench.fails("export-embeddings run --out e.parquet");
-    assert!(said.contains(".npy or .csv"), "{said}");
+    bench.text("export-embeddings run --out e.parquet");
+    assert!(fs::read(bench.path("e.parquet")).unwrap().starts_with(b"PAR1"));
+    assert!(bench.fails("export-embeddings run --out e.xlsx").contains(".npy, .csv or .parquet"));
 
     bench.text("train toy.npz --model gcn --out gcn --set training.epochs=3");
     assert_eq!(bench.json("export-embeddings gcn --out g.npy")["what"], "class scores");

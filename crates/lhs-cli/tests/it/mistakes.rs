@@ -88,7 +88,7 @@ fn in_edges() -> Vec<Mistake> {
         with("e.csv", "source,target,weight\nn0,n1,-2\n", &["e.csv: line 2, column 3", "not positive"]),
         with("e.csv", "p,q\nr,s\nt,u\nv,w\n", &["e.csv: line 1: is `p,q` a header or data?"]),
         with("e.csv", "x,y,z,q\nn0,n1,1,2\n", &["e.csv", "which columns are the ends", "--source-column"]),
-        with("e.csv", b"source,target\nn0,M\xfcller\n".to_vec(), &["e.csv: line 3", "UTF-8"]),
+        with("e.csv", b"source,target\nn0,M\xfcller\n".to_vec(), &["e.csv: line 2", "UTF-8"]),
         with("e.csv", edges() + "\"n1,n2\n", &["e.csv: line 32, column 1: a quote is opened"]),
         with("e.csv", edges() + "\"n1\"x,n2\n", &["e.csv: line 32, column 1: text after the closing quote"]),
         with("e.csv", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(), &["e.csv"]),
@@ -225,7 +225,7 @@ fn in_words_and_files() -> Vec<Mistake> {
         told("--missing sometimes", &["sometimes", "mean"]),
         told("--scale large", &["large", "standard"]),
         told("--categories 0", &["--categories"]),
-        other("train e.csv --labels l.csv", "x", "", &["--edges"]),
+        other("train e.csv --labels l.csv", "x", "", &["--labels"]),
         other(
             "train --edges e.csv --labels l.csv --model gnc --no-save",
             "x",

@@ -208,7 +208,12 @@ impl Dataset {
 
     /// The same nodes with other features.
     pub fn with_features(self, features: Features) -> Result<Self> {
-        Self::new(DatasetParts { features, ..self.into_parts() })
+        let mut parts = self.into_parts();
+        // Other columns have other names.
+        if features.dim() != parts.features.dim() {
+            (parts.details.feature_names, parts.details.preparation) = (None, None);
+        }
+        Self::new(DatasetParts { features, ..parts })
     }
 
     /// The nodes named (ascending, without repeats) and the edges among them.

@@ -59,7 +59,7 @@ fn column(dataset: &Dataset, name: &str) -> Vec<f32> {
 fn graphs_with_attributes_are_the_same_in_every_format() {
     let Some(folder) = written() else { return };
     for name in ["plain.graphml", "packed.graphml.gz", "plain.gexf", "plain.links.json", "plain.edges.json"] {
-        let dataset = load(folder.path().join(name), &LoadOptions::directed(true))
+        let dataset = load(folder.path().join(name), &LoadOptions::as_is(true))
             .unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(dataset.node_ids().unwrap(), ["a&b", "日本", "c", "d <e>"], "{name}");
         assert_eq!(edges(&dataset), EDGES, "{name}");
@@ -80,17 +80,21 @@ fn graphs_with_attributes_are_the_same_in_every_format() {
         );
     }
     for name in ["directed.graphml", "directed.gexf", "directed.links.json"] {
-        let directed = load(folder.path().join(name), &LoadOptions::directed(true)).unwrap();
+        let directed = load(folder.path().join(name), &LoadOptions::as_is(true)).unwrap();
         assert!(
             directed.graph().is_directed()
                 && directed.graph().has_edge(0, 1)
                 && !directed.graph().has_edge(1, 0),
             "{name}"
         );
-        assert_eq!(edges(&load(folder.path().join(name), &LoadOptions::default()).unwrap()), EDGES, "{name}");
+        assert_eq!(
+            edges(&load(folder.path().join(name), &LoadOptions::as_is(false)).unwrap()),
+            EDGES,
+            "{name}"
+        );
     }
     for name in ["several.graphml", "several.gexf", "several.links.json", "several.edges.json"] {
-        let dataset = load(folder.path().join(name), &LoadOptions::default()).unwrap();
+        let dataset = load(folder.path().join(name), &LoadOptions::as_is(false)).unwrap();
         assert_eq!(edges(&dataset)[0], (0, 1, 2.0), "{name}");
     }
 }
@@ -99,7 +103,7 @@ fn graphs_with_attributes_are_the_same_in_every_format() {
 fn matrices_and_archives_are_the_same_graph() {
     let Some(folder) = written() else { return };
     let open = |name: &str| {
-        load(folder.path().join(name), &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+        load(folder.path().join(name), &LoadOptions::as_is(false)).unwrap_or_else(|error| panic!("{error}"))
     };
     for name in
         ["matrix.mtx", "scipy-csr.npz", "scipy-csc.npz", "scipy-coo.npz", "deeprobust.npz", "geometric.npz"]
