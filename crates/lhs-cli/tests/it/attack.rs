@@ -162,3 +162,28 @@ fn wrong_evaluations_under_attack_are_refused() {
     let said = bench.fails("evaluate run --attack injected");
     assert!(said.contains("SHA-256 differs") && said.contains("train again"), "{said}");
 }
+
+#[test]
+fn a_copy_keeps_the_settings_of_its_origin_and_a_namesake_does_not_get_them() {
+    let bench = Workbench::after(&[
+        "data synth --out toy.npz --nodes 120 --num-splits 1",
+        "data synth --out other.npz --nodes 120 --num-splits 1 --seed 1",
+        "tune toy.npz --model mlp --trials 2 --set training.epochs=5",
+        "attack dice toy.npz --rate 0 --out attacked.npz",
+        "data convert toy.npz --to tables",
+    ]);
+    fs::create_dir(bench.path("other")).unwrap();
+    fs::rename(bench.path("other.npz"), bench.path("other/toy.npz")).unwrap();
+    let train = |data: &str, run: &str| {
+        let output = bench.lhs(&format!("train {data} --model mlp --out {run}"));
+        let predictions = fs::read(bench.path(run).join("split-0/predictions.csv")).unwrap();
+        (String::from_utf8(output.stderr).unwrap().contains("settings from configs/toy.toml"), predictions)
+    };
+    let (found, own) = train("toy.npz", "own");
+    assert!(found);
+    for (place, copy) in ["attacked.npz", "tables"].into_iter().enumerate() {
+        let (found, predictions) = train(copy, &format!("copy-{place}"));
+        assert!(found && predictions == own, "{copy}: the same bits");
+    }
+    assert!(!train("other/toy.npz", "namesake").0);
+}
