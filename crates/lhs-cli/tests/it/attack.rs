@@ -168,14 +168,15 @@ fn a_copy_keeps_the_settings_of_its_origin_and_a_namesake_does_not_get_them() {
     let bench = Workbench::after(&[
         "data synth --out toy.npz --nodes 120 --num-splits 1",
         "data synth --out other.npz --nodes 120 --num-splits 1 --seed 1",
-        "tune toy.npz --model mlp --trials 2 --set training.epochs=5",
+        "tune toy.npz --model gcn --trials 2 --set training.epochs=5",
         "attack dice toy.npz --rate 0 --out attacked.npz",
+        "attack dice toy.npz --rate 0.5 --out worse.npz",
         "data convert toy.npz --to tables",
     ]);
     fs::create_dir(bench.path("other")).unwrap();
     fs::rename(bench.path("other.npz"), bench.path("other/toy.npz")).unwrap();
     let train = |data: &str, run: &str| {
-        let output = bench.lhs(&format!("train {data} --model mlp --out {run}"));
+        let output = bench.lhs(&format!("train {data} --model gcn --out {run}"));
         let predictions = fs::read(bench.path(run).join("split-0/predictions.csv")).unwrap();
         (String::from_utf8(output.stderr).unwrap().contains("settings from configs/toy.toml"), predictions)
     };
@@ -185,5 +186,7 @@ fn a_copy_keeps_the_settings_of_its_origin_and_a_namesake_does_not_get_them() {
         let (found, predictions) = train(copy, &format!("copy-{place}"));
         assert!(found && predictions == own, "{copy}: the same bits");
     }
+    let (found, predictions) = train("worse.npz", "worse");
+    assert!(found && predictions != own, "other edges, the settings of the origin");
     assert!(!train("other/toy.npz", "namesake").0);
 }
