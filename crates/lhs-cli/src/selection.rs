@@ -66,6 +66,7 @@ impl DataSelection {
         let splits =
             spec.resolve(&dataset, num_random, global.seed).map_err(|error| error.in_file(source.path()))?;
         warn_of_unlearnable_classes(&dataset, &splits, global);
+        warn_of_telling_features(&dataset, global);
         Ok(Selected { dataset, source, spec, splits })
     }
 }
@@ -108,6 +109,36 @@ fn warn_of_unlearnable_classes(dataset: &Dataset, splits: &[NumberedSplit], glob
             let name = &dataset.labels().names()[class as usize];
             global.note(format_args!(
                 "warning: split {number}: class {name} has no training node and is never predicted"
+            ));
+        }
+    }
+}
+
+/// A feature that is there at all nodes of a class and at no others may be the class itself under another name: then every figure is
+/// about nothing.
+fn warn_of_telling_features(dataset: &Dataset, global: &Global) {
+    const ENOUGH: usize = 20;
+    let (labels, columns) = (dataset.labels(), dataset.features().dim());
+    let sizes = labels.class_sizes();
+    if sizes.iter().sum::<usize>() < ENOUGH {
+        return;
+    }
+    let mut nonzeros = vec![0usize; columns * sizes.len()];
+    for node in 0..labels.len() {
+        let Some(class) = labels.get(node) else { continue };
+        for (column, _) in dataset.features().row_nonzeros(node) {
+            nonzeros[column as usize * sizes.len() + class as usize] += 1;
+        }
+    }
+    for column in 0..columns {
+        let counts = &nonzeros[column * sizes.len()..][..sizes.len()];
+        let whole = counts.iter().zip(&sizes).filter(|(count, size)| **count == **size && **size > 0).count();
+        let some = counts.iter().filter(|count| **count > 0).count();
+        if whole == 1 && some == 1 {
+            global.note(format_args!(
+                "warning: feature `{}` tells a class at every labelled node: if it was made from the classes, leave it out \
+                 (--ignore-columns)",
+                dataset.feature_name(column)
             ));
         }
     }

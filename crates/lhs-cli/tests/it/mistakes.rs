@@ -303,3 +303,16 @@ fn without_a_mistake_it_trains() {
     }
     bench.text(&train(""));
 }
+
+#[test]
+fn a_class_among_the_features_is_noticed() {
+    let bench = Workbench::after(&[]);
+    let rows: String = (0..30).map(|n| format!("n{n},{},{}\n", n % 2, 20 + n)).collect();
+    for (name, text) in [("e.csv", edges()), ("f.csv", format!("id,is_bad,age\n{rows}")), ("l.csv", labels())]
+    {
+        fs::write(bench.path(name), text).unwrap();
+    }
+    let said = |more: &str| String::from_utf8(bench.lhs(&train(more)).stderr).unwrap();
+    assert!(said("").contains("feature `is_bad` tells a class at every labelled node"), "{}", said(""));
+    assert!(!said("--ignore-columns is_bad").contains("tells a class"));
+}
