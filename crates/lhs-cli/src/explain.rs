@@ -128,7 +128,7 @@ fn say(told: &Explanation, options: &ExplainOptions, model: &str, global: &Globa
     say_features(told, global);
     say_neighbours(told, global);
     say_flips(told, global);
-    say_tampering(told, global);
+    say_trust(told, global);
 }
 
 fn say_contributions(told: &Explanation, global: &Global) {
@@ -230,9 +230,9 @@ fn say_flips(told: &Explanation, global: &Global) {
     told.flips.iter().for_each(|flip| global.say(format_args!("    {}", one(flip))));
 }
 
-fn say_tampering(told: &Explanation, global: &Global) {
-    let Some(tampering) = &told.tampering else { return };
-    match tampering.diagnosis() {
+fn say_trust(told: &Explanation, global: &Global) {
+    let Some(trust) = &told.edge_trust else { return };
+    match trust.diagnosis() {
         Some(found) => global.say(format_args!("  {found}")),
         None => global.say("  no sign that the edges were tampered with"),
     }

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Dataset, Labelled};
 use crate::linalg::Mat;
 use crate::models::NodeClassifier;
-use crate::models::lhs::tampering::Tampering;
+use crate::models::lhs::edge_trust::EdgeTrust;
 use crate::structure::Structure;
 use crate::training::{Observer, argmax};
 use edits::Fill;
@@ -95,9 +95,9 @@ pub struct Explanation {
     pub flips: Vec<Flip>,
     /// How many new edges were tried.
     pub additions_tried: usize,
-    /// Whether the edges that the model learned from looked tampered with, for models that look.
-    pub tampering: Option<Tampering>,
-    /// Edges of the node that the model leaves out because they look tampered with.
+    /// How far the model believes the plausibility of edges, for models that ask.
+    pub edge_trust: Option<EdgeTrust>,
+    /// Edges of the node that the model leaves out because they are not plausible.
     pub edges_left_out: Vec<String>,
 }
 
@@ -218,7 +218,7 @@ impl Explanation {
             num_latent_neighbours: num_latent,
             flips,
             additions_tried: additions.len(),
-            tampering: subject.model.tampering(),
+            edge_trust: subject.model.edge_trust(),
             edges_left_out: edges_left_out(subject, node, &edges)?,
         })
     }

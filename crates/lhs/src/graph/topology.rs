@@ -195,6 +195,16 @@ impl Graph {
         Ok(Self::build(self.num_nodes(), &edges, weights, self.directed)?.0)
     }
 
+    /// The same edges, each led the other way; the graph itself when it has no direction.
+    pub fn reversed(&self) -> Graph {
+        if !self.directed {
+            return self.clone();
+        }
+        let (edges, weights): (Vec<_>, Vec<_>) = self.weighted_edges().map(|(a, b, w)| ((b, a), w)).unzip();
+        let weights = self.weights.is_some().then_some(weights.as_slice());
+        Self::build(self.num_nodes(), &edges, weights, true).expect("the edges of a valid graph are valid").0
+    }
+
     /// The undirected graph with the same edges, which is the graph itself when it has no direction.
     pub fn to_undirected(&self) -> Graph {
         if !self.directed {
@@ -255,6 +265,8 @@ mod tests {
             Graph::build(3, &[(0, 1), (1, 0), (2, 1)], Some(&[0.5, 2.0, 3.0]), true).unwrap();
         assert_eq!(repairs, Repairs::default());
         assert!(graph.has_edge(2, 1) && !graph.has_edge(1, 2));
+        let reversed: Vec<_> = graph.reversed().weighted_edges().collect();
+        assert_eq!(reversed, [(0, 1, 2.0), (1, 0, 0.5), (1, 2, 3.0)]);
         let undirected = graph.to_undirected();
         let edges: Vec<_> = undirected.weighted_edges().collect();
         assert_eq!(edges, [(0, 1, 0.5), (1, 2, 3.0)]);

@@ -27,7 +27,7 @@ pub use inverse::inverse;
 pub use mat::{Mat, release_buffers};
 pub use narrow::matmul_narrow;
 pub use ridge::{Ridge, hat_diagonal};
-pub use search::{neighbours, neighbours_of};
+pub use search::{neighbours, neighbours_among, neighbours_of};
 pub use shrink::Shrinker;
 pub use sparse::{Pattern, SparseMat};
 pub use spmm::{sddmm, spmm, spmm_t, transposed_values};

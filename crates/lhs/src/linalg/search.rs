@@ -40,6 +40,11 @@ pub fn neighbours_of(some: &[u32], rows: &Mat, threshold: f32, top_k: Option<usi
     search(&rows.select_rows(some), rows, threshold, top_k, |query| Some(some[query]))
 }
 
+/// Like [`neighbours`], for rows `[M, r]` that are not among those that are searched: the result is `[M, N]`.
+pub fn neighbours_among(queries: &Mat, rows: &Mat, threshold: f32, top_k: Option<usize>) -> SparseMat {
+    search(queries, rows, threshold, top_k, |_| None)
+}
+
 /// From `queries [M, r]` to `base [N, r]`; query `q` never finds base row `excluded(q)`.
 fn search(
     queries: &Mat,

@@ -153,8 +153,8 @@ pub trait NodeClassifier: Send + Sync {
         "codes"
     }
 
-    /// Whether the edges that it learned from looked tampered with, for models that look.
-    fn tampering(&self) -> Option<lhs::tampering::Tampering> {
+    /// How far it believes the plausibility of edges, for models that ask.
+    fn edge_trust(&self) -> Option<lhs::edge_trust::EdgeTrust> {
         None
     }
 

@@ -7,8 +7,9 @@
 
 use serde::Serialize;
 
+use super::latent_graph::scaled_side_by_side;
 use crate::graph::{Graph, Labelled};
-use crate::linalg::{Mat, SparseMat, neighbours, neighbours_of};
+use crate::linalg::{Mat, SparseMat, neighbours, neighbours_among, neighbours_of};
 
 /// How many neighbours per node are considered.
 const TOP_K: [usize; 5] = [3, 5, 8, 12, 20];
@@ -67,6 +68,25 @@ pub fn agreement_in_parts(
         }
     }
     best(&lists, &train.classes, num_classes, given)
+}
+
+/// Share of the `asked` nodes whose class the vote of their nearest `known` ones finds, in the mean of some directions `[n,r]`,
+/// under given settings; without a cap all that reach the threshold vote.
+pub fn vote_at(
+    parts: &[Mat],
+    known: &Labelled,
+    asked: &Labelled,
+    num_classes: usize,
+    top_k: Option<usize>,
+    threshold: f32,
+) -> f32 {
+    let rows = |nodes: &[u32]| {
+        scaled_side_by_side(&parts.iter().map(|part| part.select_rows(nodes)).collect::<Vec<_>>())
+    };
+    let least = threshold.max(f32::MIN_POSITIVE);
+    let found = neighbours_among(&rows(&asked.nodes), &rows(&known.nodes), least, top_k);
+    let ranked: Vec<_> = (0..asked.nodes.len()).map(|query| ranked(&found, query, known)).collect();
+    vote(&ranked, &asked.classes, num_classes, top_k.unwrap_or(known.nodes.len()), threshold)
 }
 
 impl Given {

@@ -9,13 +9,39 @@ use super::views::{Basis, NeighbourRows, View};
 use crate::graph::{Features, Graph};
 use crate::linalg::{Mat, SparseMat};
 
-/// The two views of the training graph.
+/// The two views of a training graph: what all graphs are seen with.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Bases {
+pub struct Bases {
     pub(super) identity: NodeIdentity,
     pub(super) features: Basis,
+    pub(super) edges: EdgeBasis,
+    /// Of the reversed edges, where they have a direction.
+    pub(super) incoming: Option<EdgeBasis>,
+}
+
+/// What profiles are read with.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct EdgeBasis {
     pub(super) profile_directions: Basis,
     pub(super) neighbour_rows: NeighbourRows,
+}
+
+impl EdgeBasis {
+    fn fit(graph: &Graph, components: usize) -> Self {
+        let no_features = Features::none(graph.num_nodes());
+        EdgeBasis {
+            profile_directions: Basis::fit(View::Adjacency, graph, &no_features, components),
+            neighbour_rows: NeighbourRows::fit(graph),
+        }
+    }
+
+    fn profiles(&self, graph: &Graph, known: &[Option<u32>]) -> Profiles {
+        let no_features = Features::none(graph.num_nodes());
+        Profiles {
+            directions: self.profile_directions.rows(graph, &no_features, known),
+            neighbour_rows: self.neighbour_rows.rows(graph, known),
+        }
+    }
 }
 
 impl Bases {
@@ -23,19 +49,32 @@ impl Bases {
         Bases {
             identity: NodeIdentity::of(features),
             features: Basis::fit(View::Features, graph, features, components),
-            profile_directions: Basis::fit(View::Adjacency, graph, features, components),
-            neighbour_rows: NeighbourRows::fit(graph),
+            edges: EdgeBasis::fit(graph, components),
+            incoming: graph.is_directed().then(|| EdgeBasis::fit(&graph.reversed(), components)),
         }
     }
 
-    /// `known` says which training node each node is.
-    pub(super) fn inputs(&self, graph: &Graph, features: &Features, known: &[Option<u32>]) -> Inputs {
+    /// The views of a graph; `known` says which training node each node is.
+    pub fn inputs(&self, graph: &Graph, features: &Features, known: &[Option<u32>]) -> Inputs {
+        // What was learned without direction does not see one.
+        let without = self.incoming.is_none() && graph.is_directed();
+        let undirected = without.then(|| graph.to_undirected());
+        let graph = undirected.as_ref().unwrap_or(graph);
         Inputs {
             features: self.features.rows(graph, features, known),
-            profile_directions: self.profile_directions.rows(graph, features, known),
-            neighbour_rows: self.neighbour_rows.rows(graph, known),
+            profiles: self.edges.profiles(graph, known),
+            incoming: self.incoming.as_ref().map(|basis| basis.profiles(&graph.reversed(), known)),
         }
     }
+}
+
+/// Whom nodes are joined to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profiles {
+    /// `[n,d]`, unit rows.
+    pub directions: Mat,
+    /// `[n, num_known]`; not of unit length.
+    pub neighbour_rows: SparseMat,
 }
 
 /// One unit row per node and view, and the edges behind one of them.
@@ -43,10 +82,10 @@ impl Bases {
 pub struct Inputs {
     /// `[n,d]` of the features; no columns without features.
     pub features: Mat,
-    /// `[n,d]` of the adjacency profile_directions.
-    pub profile_directions: Mat,
-    /// `[n, num_known]`, whom each node is joined to; not of unit length.
-    pub neighbour_rows: SparseMat,
+    /// Whom each node is joined to, or leads to where edges have a direction.
+    pub profiles: Profiles,
+    /// Who leads to each node, where edges have a direction.
+    pub incoming: Option<Profiles>,
 }
 
 impl Inputs {
@@ -54,9 +93,26 @@ impl Inputs {
     pub(super) fn rows(&self, views: Views) -> Mat {
         match views {
             Views::Features => self.features.clone(),
-            Views::Adjacency => self.profile_directions.clone(),
-            Views::Both => Mat::side_by_side(&[self.features.clone(), self.profile_directions.clone()]),
+            Views::Adjacency => self.profile_directions(),
+            Views::Both => Mat::side_by_side(&[self.features.clone(), self.profile_directions()]),
         }
+    }
+
+    /// Those of both directions, side by side, where edges have one.
+    pub fn profile_directions(&self) -> Mat {
+        match &self.incoming {
+            None => self.profiles.directions.clone(),
+            Some(incoming) => {
+                Mat::side_by_side(&[self.profiles.directions.clone(), incoming.directions.clone()])
+            }
+        }
+    }
+
+    /// Everything that is known of the nodes, whose features these are: features, and whole neighbour rows.
+    pub(super) fn sights(&self, features: &Features) -> Vec<Features> {
+        let rows = |profiles: &Profiles| Features::Sparse(profiles.neighbour_rows.clone());
+        let own = (features.dim() > 0).then(|| features.clone());
+        own.into_iter().chain([rows(&self.profiles)]).chain(self.incoming.as_ref().map(rows)).collect()
     }
 
     /// Whether there is anything to see.
@@ -64,8 +120,8 @@ impl Inputs {
         let seen = |rows: &Mat| rows.as_slice().iter().any(|value| *value != 0.0);
         match views {
             Views::Features => seen(&self.features),
-            Views::Adjacency => seen(&self.profile_directions),
-            Views::Both => seen(&self.features) && seen(&self.profile_directions),
+            Views::Adjacency => seen(&self.profile_directions()),
+            Views::Both => seen(&self.features) && seen(&self.profile_directions()),
         }
     }
 }

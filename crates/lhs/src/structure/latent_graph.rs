@@ -39,7 +39,7 @@ pub fn latent_graph_in_parts(
 }
 
 /// Rows whose dot products are the means of those of the parts.
-fn scaled_side_by_side(parts: &[Mat]) -> Mat {
+pub(super) fn scaled_side_by_side(parts: &[Mat]) -> Mat {
     let mut together = Mat::side_by_side(parts);
     let scale = (parts.len().max(1) as f32).sqrt().recip();
     together.as_mut_slice().iter_mut().for_each(|value| *value *= scale);

@@ -14,12 +14,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::agreement::{Agreement, Given, advantage, agreement, agreement_in_parts};
+use super::agreement::{Agreement, Given, advantage, agreement, agreement_in_parts, vote_at};
 use super::inputs::{Bases, Candidate, Inputs, directions};
 use super::latent_graph::{blend, latent_graph, latent_graph_in_parts};
 use super::low_rank::DirectionMap;
 use super::node_identity::NodeIdentity;
-use super::refiner::{Refiner, RefinerConfig, RefinerInput};
+use super::refiner::{Embedded, Refiner, RefinerConfig, RefinerInput};
 use super::views::to_unit_rows;
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, Labelled};
@@ -135,59 +135,89 @@ impl StructureConfig {
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<(FittedStructure, Structure)> {
-        self.validate("structure")?;
-        let key = || {
-            let key = MemoKey::new("structure").graph(task.graph).features(task.features);
-            key.labels(&task.train).setting(seed).setting(self)
-        };
-        let found = session.shared(key, |session| self.learn(task, seed, session))?;
-        Ok((*found).clone())
+        let found = self.induce(task, seed, session)?;
+        self.refine(found, task, seed, session)
     }
 
-    fn learn(
+    /// Round 0 alone.
+    pub fn induce(
         &self,
         task: &Task<'_>,
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<(FittedStructure, Structure)> {
-        let views = self.views(task, session)?;
-        let (bases, inputs) = (Arc::clone(&views.0), Arc::clone(&views.1));
-        let (choices, first) = self.choose(&inputs, task, session)?;
+        self.validate("structure")?;
+        let key = || {
+            let key = MemoKey::new("induced").graph(task.graph).features(task.features).labels(&task.train);
+            key.setting(seed).setting(StructureConfig { rounds: 0, ..self.clone() })
+        };
+        let found = session.shared(key, |session| {
+            let views = self.views(task, session)?;
+            let (bases, inputs) = (Arc::clone(&views.0), Arc::clone(&views.1));
+            let (choices, first) = self.choose(&inputs, task, session)?;
+            let part_of = parts(task, self.refiner.folds, derive(seed, &[0]));
+            let latent = choices.joins[0].graph(&first.directions)?;
+            let fitted =
+                FittedStructure { bases, choices, first: first.map.clone(), part_of, rounds: Vec::new() };
+            Ok((fitted, Structure { inputs, rounds: vec![latent] }))
+        })?;
+        Ok((*found).clone())
+    }
+
+    /// The rounds after it.
+    pub fn refine(
+        &self,
+        (mut fitted, mut structure): (FittedStructure, Structure),
+        task: &Task<'_>,
+        seed: u64,
+        session: &mut Session<'_>,
+    ) -> Result<(FittedStructure, Structure)> {
+        if self.rounds == 0 {
+            return Ok((fitted, structure));
+        }
         // What finding directions needed is of other sizes than what the refiners will need.
         release_buffers();
-        let part_of = parts(task, self.refiner.folds, derive(seed, &[0]));
-        let mut fitted =
-            FittedStructure { bases, choices, first: first.map.clone(), part_of, rounds: Vec::new() };
-        let rows = inputs.rows(fitted.choices.views);
-        let mut latent = fitted.choices.joins[0].graph(&first.directions)?;
         fitted.choices.given_share =
-            self.given_share.given().unwrap_or_else(|| share_of_given(&latent, task));
-        let mut rounds = vec![latent.clone()];
+            self.given_share.given().unwrap_or_else(|| share_of_given(structure.latent(), task));
+        let sights = structure.inputs.sights(task.features);
+        let rows = structure.inputs.rows(fitted.choices.views);
+        let mut before = self.fair_vote(&[fitted.first.directions(&rows)], &fitted.choices.joins[0], task);
         for round in 1..=self.rounds {
             let stage = Stage { round, seed: derive(seed, &[round as u64]) };
-            let learned = self.refine(&stage, &latent, &rows, &fitted.part_of, task, session)?;
-            let directions = learned.directions(&latent, &rows);
-            let found = self.agreement_in_parts(&directions, &fitted.part_of, task);
-            let before = fitted.choices.joins[fitted.choices.joins.len() - 1].vote;
-            if self.rounds_must_pay && found.vote <= before {
-                fitted.choices.declined = Some(found.vote);
+            let known = fitted.known_before(round, task.graph, &structure.rounds[round - 1])?;
+            let learned = self.refine_once(&stage, &known, &sights, &fitted.part_of, task, session)?;
+            let directions = learned.directions(&known, &sights);
+            let join = self.join(&self.agreement_in_parts(&directions, &fitted.part_of, task));
+            let vote = self.fair_vote(&directions, &join, task);
+            if self.rounds_must_pay && vote <= before {
+                fitted.choices.declined = Some(vote);
                 break;
             }
-            let join = self.join(&found);
-            latent = join.blended(&directions, &fitted.part_of, task.graph, fitted.choices.given_share)?;
+            before = vote;
+            let latent =
+                join.blended(&directions, &fitted.part_of, task.graph, fitted.choices.given_share)?;
             fitted.choices.joins.push(join);
             fitted.rounds.push(learned);
-            rounds.push(latent.clone());
+            structure.rounds.push(latent);
         }
-        Ok((fitted, Structure { inputs, rounds }))
+        Ok((fitted, structure))
+    }
+
+    /// Share of the validation nodes (without any, of the training nodes) whose class the vote of the latent neighbours among
+    /// the training nodes finds.
+    fn fair_vote(&self, directions: &[Mat], join: &Join, task: &Task<'_>) -> f32 {
+        if task.val.nodes.is_empty() {
+            return join.vote;
+        }
+        vote_at(directions, &task.train, &task.val, task.num_classes, join.cap(), join.threshold)
     }
 
     /// One round: for each part of the training nodes a refiner that does not know their labels.
-    fn refine(
+    fn refine_once(
         &self,
         stage: &Stage,
-        latent: &Graph,
-        rows: &Mat,
+        known: &Graph,
+        sights: &[Features],
         part_of: &[Option<u32>],
         task: &Task<'_>,
         session: &mut Session<'_>,
@@ -198,12 +228,12 @@ impl StructureConfig {
             } else {
                 task.train.clone()
             };
-            let input = RefinerInput { structure: latent, rows, labelled: &labelled };
+            let input =
+                RefinerInput { structure: known, sights, labelled: &labelled, num_classes: task.num_classes };
             let name = format!("refiner-{}-{}", stage.round, part + 1);
             let refiner =
                 Refiner::fit(&name, &input, &self.refiner, derive(stage.seed, &[part as u64]), session)?;
-            let embedded = unit(refiner.embed(latent, rows));
-            let map = directions(&embedded, self.ridge, self.rank(task.num_classes));
+            let map = directions(&said(&refiner, known, sights), self.ridge, self.rank(task.num_classes));
             Ok((refiner, map))
         };
         Ok(Round { parts: (0..self.refiner.folds).map(one).collect::<Result<_>>()? })
@@ -212,6 +242,11 @@ impl StructureConfig {
     /// One unit row per node and view of the training graph.
     pub fn inputs(&self, task: &Task<'_>, session: &mut Session<'_>) -> Result<Arc<Inputs>> {
         Ok(Arc::clone(&self.views(task, session)?.1))
+    }
+
+    /// What the views of the training graph are seen with.
+    pub(crate) fn bases(&self, task: &Task<'_>, session: &mut Session<'_>) -> Result<Arc<Bases>> {
+        Ok(Arc::clone(&self.views(task, session)?.0))
     }
 
     /// Both views of the training graph.
@@ -423,6 +458,13 @@ fn unit(mut rows: Mat) -> Mat {
     rows
 }
 
+/// What a refiner says of every node, as one unit row: its code, and its votes, so that nodes are alike in so far as their votes
+/// agree.
+fn said(refiner: &Refiner, known: &Graph, sights: &[Features]) -> Mat {
+    let Embedded { codes, votes } = refiner.embed(known, sights);
+    unit(Mat::side_by_side(&[unit(codes), unit(votes)]))
+}
+
 /// A structure that was learned: finds that of any graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedStructure {
@@ -444,10 +486,9 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// The directions of each part, `[n,r]`, from the structure before this round.
-    fn directions(&self, latent: &Graph, rows: &Mat) -> Vec<Mat> {
-        let of =
-            |(refiner, map): &(Refiner, DirectionMap)| map.directions(&unit(refiner.embed(latent, rows)));
+    /// The directions of each part, `[n,r]`, from what was known before this round.
+    fn directions(&self, known: &Graph, sights: &[Features]) -> Vec<Mat> {
+        let of = |(refiner, map): &(Refiner, DirectionMap)| map.directions(&said(refiner, known, sights));
         self.parts.iter().map(of).collect()
     }
 }
@@ -497,12 +538,25 @@ impl FittedStructure {
         let part_of: Vec<Option<u32>> =
             known.iter().map(|known| known.and_then(|node| self.part_of[node as usize])).collect();
         let Choices { joins, given_share, .. } = &self.choices;
-        let mut latent = joins[0].graph(&self.first.directions(&rows))?;
-        let mut rounds = vec![latent.clone()];
-        for (round, join) in self.rounds.iter().zip(&joins[1..]) {
-            latent = join.blended(&round.directions(&latent, &rows), &part_of, graph, *given_share)?;
-            rounds.push(latent.clone());
+        let mut rounds = vec![joins[0].graph(&self.first.directions(&rows))?];
+        let sights = if self.rounds.is_empty() { Vec::new() } else { inputs.sights(features) };
+        for (number, (round, join)) in (1..).zip(self.rounds.iter().zip(&joins[1..])) {
+            let known = self.known_before(number, graph, &rounds[number - 1])?;
+            let directions = round.directions(&known, &sights);
+            rounds.push(join.blended(&directions, &part_of, graph, *given_share)?);
         }
         Ok(Structure { inputs, rounds })
+    }
+
+    /// The graph that the refiners of a round work on: the given edges are part of it from the first round on.
+    fn known_before(&self, round: usize, given: &Graph, latent: &Graph) -> Result<Graph> {
+        if round == 1 { blend(given, latent, self.choices.given_share) } else { Ok(latent.clone()) }
+    }
+
+    /// The same structure as it was after so many rounds.
+    pub fn after(mut self, rounds: usize) -> Self {
+        self.rounds.truncate(rounds);
+        self.choices.joins.truncate(rounds + 1);
+        self
     }
 }

@@ -17,7 +17,7 @@ mod saved;
 pub mod self_expression;
 pub mod views;
 
-pub use inputs::Inputs;
+pub use inputs::{Bases, Inputs, Profiles};
 pub use learner::{Choices, FittedStructure, Join, Structure, StructureConfig, Views};
 pub use refiner::{Constraint, RefinerConfig};
 pub use self_expression::SelfExpression;

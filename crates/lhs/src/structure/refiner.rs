@@ -1,19 +1,22 @@
 //! The dual-view contrastive refiner: embeddings in which a node is nearest to itself, however corrupted,
 //! and near to those of its class.
 //!
-//! Two corrupted copies of `(S, Z)`: a share of the edges dropped, a share of the columns set to zero. A two-layer
-//! graph convolution with a skip connection over `Ŝ = D^-½ (S + I) D^-½`,
-//! `E = Ŝ prelu(Ŝ Z W₁) W₂ + Z W₃ [n,h]`, embeds both copies (and, when learned, the graph itself) with the same
+//! A node's code `C = relu(X W_x + b_x) ‖ relu(P W_p + b_p) [n,w]` comes from its whole features and its whole neighbour rows
+//! (one code for each direction where edges have one). Two corrupted copies of `(S, C)`: a share of the edges dropped, a share
+//! of the inputs set to zero. A two-layer graph convolution with a skip connection over `Ŝ = D^-½ (S + I) D^-½`,
+//! `E = Ŝ prelu(Ŝ C W₁) W₂ + C W₃ [n,h]`, embeds both copies (and, when learned, the graph itself) with the same
 //! weights. Minimised: InfoNCE between the copies (over all nodes where there are few, over a batch otherwise),
-//! plus `pairwise_weight` times a constraint at training nodes. With cosines `s` and its temperature `t`:
+//! plus `pairwise_weight` times a constraint at training nodes, plus `class_weight` times the cross-entropy of a linear
+//! classifier of `E`, whose answers are the nodes' votes. With cosines `s` and the constraint's temperature `t`:
 //! - `pairs`, the paper's: for sampled nodes `u`, `v` of one class and `w` of another,
 //!   `-log σ(s(u,v)/t) - log σ(-s(u,w)/t)`;
 //! - `vote`, ours: all pairs of a batch at once, `-log Σ_same exp(s(u,v)/t) / Σ_others exp(s(u,v)/t)`, which is the
 //!   share of the class in the vote of the neighbours (neighbourhood component analysis, Goldberger et al. 2004).
 //!
 //! Departures from the paper: cosines instead of bare products, since the inducer looks at directions alone; the
-//! skip connection, since a convolution alone keeps every wrong neighbour near; the vote.
-//! Cost per epoch: two passes, `O(m d h + edges h)`, and `O(b² h)` for `b` contrasted nodes, where `m` is at most
+//! skip connection, since a convolution alone keeps every wrong neighbour near; the vote; the classifier, since nodes whose
+//! answers differ should not be joined, however alike they are; whole rows instead of leading directions, which know less.
+//! Cost per epoch: two passes, `O((nnz(X) + nnz(P)) h + m h² + edges h)`, and `O(b² h)` for `b` contrasted nodes, where `m` is at most
 //! [`RefinerConfig::sample`].
 
 use std::rc::Rc;
@@ -23,10 +26,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::autograd::{InfoNce, Sparse, Var};
 use crate::error::{Error, Result};
-use crate::graph::{Graph, Labelled, normalise};
+use crate::graph::{Features, Graph, Labelled, normalise};
 use crate::linalg::random::{derive, generator, glorot, hash};
 use crate::linalg::{Mat, SparseMat};
-use crate::training::{Auto, Objective, Parameters, Score, Session, Tensors, TrainingConfig, train};
+use crate::training::{Auto, Input, Objective, Parameters, Score, Session, Tensors, TrainingConfig, train};
 
 /// Settings of the refiner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +49,8 @@ pub struct RefinerConfig {
     pub contrastive_weight: f32,
     /// Weight of the pairwise constraint (the paper's λ₂), 0 or above.
     pub pairwise_weight: f32,
+    /// Weight of the classifier whose answers are the votes, 0 (nodes do not vote) or above.
+    pub class_weight: f32,
     /// The form of the constraint: `vote`, or `pairs` as in the paper.
     pub constraint: Constraint,
     /// Divides the cosines in the constraint, above 0.
@@ -56,7 +61,7 @@ pub struct RefinerConfig {
     pub folds: usize,
     /// Share of the edges that a corrupted copy lacks, 0..1.
     pub edge_drop: f32,
-    /// Share of the columns that a corrupted copy lacks, 0..1.
+    /// Share of the inputs that a corrupted copy lacks, 0..1.
     pub feature_drop: f32,
     /// Nodes contrasted per step where all would be too many, 2 or more.
     pub batch: usize,
@@ -88,6 +93,7 @@ impl Default for RefinerConfig {
             temperature: 0.6,
             contrastive_weight: 1.0,
             pairwise_weight: 1.0,
+            class_weight: 1.0,
             constraint: Constraint::Vote,
             pairwise_temperature: 0.1,
             folds: 2,
@@ -127,9 +133,11 @@ impl RefinerConfig {
                 return wrong(key, value, "a positive number");
             }
         }
-        for (key, value) in
-            [("contrastive_weight", self.contrastive_weight), ("pairwise_weight", self.pairwise_weight)]
-        {
+        for (key, value) in [
+            ("contrastive_weight", self.contrastive_weight),
+            ("pairwise_weight", self.pairwise_weight),
+            ("class_weight", self.class_weight),
+        ] {
             if !(value >= 0.0 && value.is_finite()) {
                 return wrong(key, value, "0 or a positive number");
             }
@@ -157,16 +165,26 @@ impl RefinerConfig {
 pub struct RefinerInput<'a> {
     /// The structure so far.
     pub structure: &'a Graph,
-    /// One row per node, `[n,d]`.
-    pub rows: &'a Mat,
+    /// What is known of every node: its features, its neighbour rows.
+    pub sights: &'a [Features],
     /// The labels that it may know.
     pub labelled: &'a Labelled,
+    /// How many classes there are.
+    pub num_classes: usize,
 }
 
 /// A refiner that has learned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refiner {
     parameters: Parameters,
+}
+
+/// What a refiner says of every node.
+pub struct Embedded {
+    /// `[n,h]`.
+    pub codes: Mat,
+    /// `[n,classes]`, rows of sum 1.
+    pub votes: Mat,
 }
 
 impl Refiner {
@@ -178,26 +196,38 @@ impl Refiner {
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<Self> {
-        let mut parameters = Self::initial(input.rows.cols(), config.hidden, seed);
+        let columns: Vec<usize> = input.sights.iter().map(Features::dim).collect();
+        let mut parameters = Self::initial(&columns, config.hidden, input.num_classes, seed);
         let objective = Refinement::new(config, input, derive(seed, &[2]))?;
         train(stage, &objective, &mut parameters, &config.training(), derive(seed, &[1]), session)?;
         Ok(Refiner { parameters })
     }
 
-    fn initial(input: usize, hidden: usize, seed: u64) -> Parameters {
+    fn initial(columns: &[usize], hidden: usize, classes: usize, seed: u64) -> Parameters {
         let mut rng = generator(seed, 0);
         let mut parameters = Parameters::default();
-        parameters.weight("first", glorot(&mut rng, input, hidden));
+        let width = columns.len() * hidden;
+        parameters.weight("first", glorot(&mut rng, width, hidden));
         parameters.bias("slope", Mat::full(1, hidden, 0.25));
         parameters.weight("second", glorot(&mut rng, hidden, hidden));
-        parameters.weight("skip", glorot(&mut rng, input, hidden));
+        parameters.weight("skip", glorot(&mut rng, width, hidden));
+        parameters.weight("votes.weight", glorot(&mut rng, hidden, classes));
+        parameters.bias("votes.bias", Mat::zeros(1, classes));
+        for (number, &columns) in columns.iter().enumerate() {
+            parameters.weight(format!("sight.{number}.weight"), glorot(&mut rng, columns, hidden));
+            parameters.bias(format!("sight.{number}.bias"), Mat::zeros(1, hidden));
+        }
         parameters
     }
 
-    /// The embedding `[n,h]` of a structure with its rows.
-    pub fn embed(&self, structure: &Graph, rows: &Mat) -> Mat {
+    /// What it says of the nodes of a structure.
+    pub fn embed(&self, structure: &Graph, sights: &[Features]) -> Embedded {
         let propagation = Sparse::constant(&normalise::symmetric_with_self_loops(structure));
-        embed(&self.parameters.constants(), &propagation, &Var::constant(rows.clone())).value().clone()
+        let inputs: Vec<Input> = sights.iter().map(Input::new).collect();
+        let parameters = self.parameters.constants();
+        let codes = embed(&parameters, &propagation, &inputs);
+        let votes = votes(&parameters, &codes).softmax().value().clone();
+        Embedded { codes: codes.value().clone(), votes }
     }
 
     /// What it learned.
@@ -207,21 +237,35 @@ impl Refiner {
 
     /// Restores a refiner from the tensors of its parameters.
     pub fn from_tensors(tensors: &Tensors) -> Result<Self> {
-        let (input, hidden) = tensors.get("first").map_or((0, 0), Mat::shape);
-        let mut parameters = Self::initial(input, hidden, 0);
+        let sight = |number: usize| tensors.get(&format!("sight.{number}.weight")).map(Mat::rows);
+        let columns: Vec<usize> = (0..).map_while(sight).collect();
+        let (hidden, classes) = tensors.get("votes.weight").map_or((0, 0), Mat::shape);
+        let mut parameters = Self::initial(&columns, hidden, classes, 0);
         parameters.restore(tensors)?;
         Ok(Refiner { parameters })
     }
 }
 
-fn embed(parameters: &[Var], propagation: &Sparse, rows: &Var) -> Var {
-    let hidden = propagation.matmul(&rows.matmul(&parameters[0])).prelu(&parameters[1]); // [n,h]
-    propagation.matmul(&hidden.matmul(&parameters[2])).add(&rows.matmul(&parameters[3])) // [n,h]
+/// Parameters beside those of the sights.
+const SHARED: usize = 6;
+
+fn embed(parameters: &[Var], propagation: &Sparse, inputs: &[Input]) -> Var {
+    let sights = inputs.iter().zip(parameters[SHARED..].chunks_exact(2));
+    let codes: Vec<Var> =
+        sights.map(|(input, layer)| input.matmul(&layer[0]).add_row(&layer[1]).relu()).collect();
+    let code = Var::concat_cols(&codes.iter().collect::<Vec<_>>()); // [n,w]
+    let hidden = propagation.matmul(&code.matmul(&parameters[0])).prelu(&parameters[1]); // [n,h]
+    propagation.matmul(&hidden.matmul(&parameters[2])).add(&code.matmul(&parameters[3])) // [n,h]
+}
+
+fn votes(parameters: &[Var], codes: &Var) -> Var {
+    codes.matmul(&parameters[4]).add_row(&parameters[5])
 }
 
 struct Refinement<'a> {
     config: &'a RefinerConfig,
-    rows: Var,
+    inputs: Vec<Input>,
+    num_nodes: usize,
     /// `S + I`, to drop edges from.
     loops: SparseMat,
     /// Of the nodes that are learned from.
@@ -230,11 +274,12 @@ struct Refinement<'a> {
 
 impl<'a> Refinement<'a> {
     fn new(config: &'a RefinerConfig, input: &RefinerInput<'_>, seed: u64) -> Result<Self> {
-        let total = input.rows.rows();
+        let total = input.structure.num_nodes();
         if total <= config.sample {
             return Ok(Refinement {
                 config,
-                rows: Var::constant(input.rows.clone()),
+                inputs: input.sights.iter().map(Input::new).collect(),
+                num_nodes: total,
                 loops: normalise::with_self_loops(input.structure),
                 labelled: input.labelled.clone(),
             });
@@ -246,16 +291,25 @@ impl<'a> Refinement<'a> {
         let (labelled, classes) = known.filter_map(|(&node, &class)| Some((place(node)?, class))).unzip();
         Ok(Refinement {
             config,
-            rows: Var::constant(input.rows.select_rows(&nodes)),
+            inputs: input.sights.iter().map(|sight| Input::new(&sight.select(&nodes))).collect(),
+            num_nodes: nodes.len(),
             loops: normalise::with_self_loops(&input.structure.induced(&nodes)?),
             labelled: Labelled { nodes: labelled, classes },
         })
     }
 
     fn corrupted(&self, parameters: &[Var], seed: u64) -> Var {
-        let rows = self.rows.drop_columns(self.config.feature_drop, derive(seed, &[0]));
+        let rate = self.config.feature_drop;
+        let corrupt = |(number, input): (u64, &Input)| input.dropout(rate, derive(seed, &[0, number]));
+        let inputs: Vec<Input> = (0..).zip(&self.inputs).map(corrupt).collect();
         let structure = without_edges(&self.loops, self.config.edge_drop, derive(seed, &[1]));
-        embed(parameters, &Sparse::constant(&normalise::symmetrically_scaled(structure)), &rows)
+        embed(parameters, &Sparse::constant(&normalise::symmetrically_scaled(structure)), &inputs)
+    }
+
+    fn cross_entropy(&self, parameters: &[Var], embedding: &Var) -> Option<Var> {
+        let Labelled { nodes, classes } = &self.labelled;
+        let known = embedding.gather_rows(&nodes.clone().into());
+        (!nodes.is_empty()).then(|| votes(parameters, &known).cross_entropy(&classes.clone().into()))
     }
 
     fn contrast(&self, first: &Var, second: &Var, seed: u64) -> Var {
@@ -321,7 +375,7 @@ fn draw(total: usize, count: usize, seed: u64) -> Vec<u32> {
 
 impl Objective for Refinement<'_> {
     fn loss(&self, parameters: &[Var], seed: u64) -> Var {
-        let RefinerConfig { contrastive_weight, pairwise_weight, .. } = *self.config;
+        let RefinerConfig { contrastive_weight, pairwise_weight, class_weight, .. } = *self.config;
         let first = self.corrupted(parameters, derive(seed, &[0]));
         let mut loss = None;
         if contrastive_weight > 0.0 {
@@ -334,11 +388,17 @@ impl Objective for Refinement<'_> {
             let constraint = constraint.scale(pairwise_weight);
             loss = Some(loss.map_or(constraint.clone(), |loss| loss.add(&constraint)));
         }
+        if class_weight > 0.0
+            && let Some(entropy) = self.cross_entropy(parameters, &first)
+        {
+            let entropy = entropy.scale(class_weight);
+            loss = Some(loss.map_or(entropy.clone(), |loss| loss.add(&entropy)));
+        }
         loss.unwrap_or_else(|| first.sum().scale(0.0))
     }
 
     fn num_examples(&self) -> usize {
-        self.rows.rows()
+        self.num_nodes
     }
 
     fn score(&self, _parameters: &[Var]) -> Option<Score> {

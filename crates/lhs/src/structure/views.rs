@@ -7,6 +7,9 @@
 //! and edges that were not there in training go through the same basis. Sparse input is never written out.
 //! Cost: a truncated SVD once, then one product, `O(nnz(M) d)`.
 //!
+//! Where edges have a direction, a profile is over those that a node leads to; those that lead to it are the profile of the
+//! reversed graph.
+//!
 //! A classifier can read more of whom a node is joined to than nearest neighbours can: [`NeighbourRows`] keeps all columns.
 //! So of the adjacency profile there are the profile directions, `d` columns of unit rows, and the neighbour rows, one column
 //! per known node.
@@ -44,7 +47,7 @@ impl Basis {
     /// Finds at most `components` directions of the view of a training graph.
     pub fn fit(view: View, graph: &Graph, features: &Features, components: usize) -> Self {
         let directions = match view {
-            View::Adjacency => principal(&normalise::row_stochastic(&graph.to_undirected()), components),
+            View::Adjacency => principal(&normalise::row_stochastic(graph), components),
             View::Features => match normalise::row_normalised(features) {
                 Features::Dense(mat) => principal(&mat, components),
                 Features::Sparse(mat) => principal(&mat, components),
@@ -142,7 +145,7 @@ fn profile_rows(graph: &Graph, known: &[Option<u32>], num_known: usize) -> Spars
 
 /// `A` over the known nodes, weights in units of the mean one, `[n, num_known]`.
 fn joined_to_known(graph: &Graph, known: &[Option<u32>], num_known: usize) -> SparseMat {
-    let mut adjacency = normalise::adjacency(&graph.to_undirected());
+    let mut adjacency = normalise::adjacency(graph);
     if graph.weights().is_some() {
         let mean = graph.mean_weight();
         adjacency.values.iter_mut().for_each(|weight| *weight /= mean);

@@ -1,57 +1,60 @@
-//! Which channels the encoder should read, told by the training labels alone.
+//! Which channels the encoder should read, told by closed-form classifiers.
 //!
-//! Beside its own features, a node may be known by its adjacency profile, by hops over the given graph and by hops
-//! over the latent one. On some graphs each of them only brings noise, and the first two let in an attack on
-//! the edges. So ridge classifiers with and without each of the three are compared by leave-one-out accuracy at
-//! the training nodes, which the hat matrix gives exactly: `ŷ₋ᵢ = (Hat Y - h Y)ᵢ / (1 - hᵢ)`. A channel from the given edges
-//! must pay a margin; the latent graph is read unless that costs accuracy.
-//! Cost: eight factorisations with up to a few hundred columns, `O(n_train d²)`.
+//! Beside its own features, a node may be known by its neighbour row, by hops over the given graph and by hops over the
+//! latent one; where edges have a direction, rows and hops along and against it are channels of their own. On some graphs
+//! each of them only brings noise, and all but the latent one let in an attack on the edges. So closed-form classifiers with
+//! and without each are compared ([`super::judge`]). A channel from the given edges must pay a margin; the latent graph is
+//! read unless that costs.
+//! Cost: a factorisation with up to a few hundred columns for each set of channels, `O(n_train d²)`.
 
 use serde::{Deserialize, Serialize};
 
-use crate::graph::{Graph, Labelled, normalise};
-use crate::linalg::{LinearMap, Mat, Ridge};
-use crate::structure::{Inputs, Structure};
-use crate::training::argmax;
+use super::judge::Judge;
+use crate::graph::{Graph, normalise};
+use crate::linalg::{LinearMap, Mat};
+use crate::structure::Structure;
+use crate::training::Task;
 
 /// Leading columns of each view that the comparison looks at.
 const COLUMNS: usize = 64;
-/// Penalty of the classifiers.
-pub(super) const PENALTY: f32 = 1.0;
-/// What a channel from the given edges must add to the share of the training nodes that are right.
+/// What a channel from the given edges must add to the share of the nodes that are right.
 const WORTH_READING: f32 = 0.005;
 
 /// Which channels are read beside a node's own features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ChannelSet {
-    /// The neighbour row is part of a node's own code.
+    /// The neighbour row is part of a node's own code; where edges have a direction, whom it leads to.
     pub profile: bool,
-    /// There are hops over the given graph.
+    /// Who leads to it is.
+    pub incoming_profile: bool,
+    /// There are hops over the given graph; where edges have a direction, along it.
     pub given: bool,
+    /// There are hops against the direction.
+    pub incoming: bool,
     /// There are hops over the latent graph.
     pub latent: bool,
 }
 
-/// How many sets of channels there are.
-const COMBINATIONS: usize = 8;
-
 impl ChannelSet {
     /// All sets; of equals, the earlier is preferred.
-    fn all() -> [ChannelSet; COMBINATIONS] {
-        std::array::from_fn(|number| ChannelSet {
+    fn all(directed: bool) -> impl Iterator<Item = ChannelSet> {
+        (0..if directed { 32u8 } else { 8 }).map(|number| ChannelSet {
             latent: number & 1 == 0,
             profile: number & 2 != 0,
             given: number & 4 != 0,
+            incoming_profile: number & 8 != 0,
+            incoming: number & 16 != 0,
         })
     }
 
     /// How many channels lead from the given edges.
     fn risky(self) -> f32 {
-        f32::from(u8::from(self.profile) + u8::from(self.given))
+        let channels = [self.profile, self.incoming_profile, self.given, self.incoming];
+        channels.map(|read| f32::from(u8::from(read))).iter().sum()
     }
 }
 
-/// What is fixed beforehand of the set.
+/// What is fixed beforehand of the set, for both directions alike.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fixed {
     /// Neighbour rows.
@@ -63,56 +66,119 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    fn allows(self, set: ChannelSet) -> bool {
-        self.profile.is_none_or(|profile| profile == set.profile)
-            && self.given.is_none_or(|given| given == set.given)
+    fn allows(self, set: ChannelSet, directed: bool) -> bool {
+        let both = |fixed: Option<bool>, one: bool, other: bool| {
+            fixed.is_none_or(|fixed| fixed == one && (!directed || fixed == other))
+        };
+        both(self.profile, set.profile, set.incoming_profile)
+            && both(self.given, set.given, set.incoming)
             && self.latent.is_none_or(|latent| latent == set.latent)
     }
 }
 
-/// Leave-one-out accuracy at the training nodes, 0..=1, for each set of channels.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ChannelSelection(pub [f32; COMBINATIONS]);
+/// How well closed-form classifiers do with each set of channels, 0..=1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChannelSelection {
+    /// Whether edges have a direction, and so channels of their own for each.
+    directed: bool,
+    /// In the order of [`ChannelSet::all`]; none for a set that was not asked for.
+    scores: Vec<Option<f32>>,
+}
 
 impl ChannelSelection {
-    /// Measures it.
-    pub fn measure(graph: &Graph, structure: &Structure, train: &Labelled, num_classes: usize) -> Self {
-        let latent = normalise::row_stochastic(structure.latent());
-        let given = normalise::row_stochastic(&graph.to_undirected());
-        let Inputs { features, profile_directions, .. } = structure.inputs.as_ref();
-        // What each channel says at the training nodes, without and with profiles.
-        let channels = [vec![features], vec![features, profile_directions]].map(|views| {
-            let own = leading_columns(&views);
-            let one = given.apply(&own);
-            let parts = [latent.apply(&own), given.apply(&one), one];
-            (own.select_rows(&train.nodes), parts.map(|part| part.select_rows(&train.nodes)))
-        });
-        ChannelSelection(ChannelSet::all().map(|set| {
-            let (own, [latent, two, one]) = &channels[usize::from(set.profile)];
-            let mut parts = vec![own.clone()];
-            if set.latent {
-                parts.push(latent.clone());
-            }
-            if set.given {
-                parts.extend([two.clone(), one.clone()]);
-            }
-            leave_one_out_accuracy(&Mat::side_by_side(&parts), &train.classes, num_classes)
-        }))
+    /// Measures it; sets that are not allowed are not looked at.
+    pub fn measure(task: &Task<'_>, structure: &Structure, fixed: Fixed) -> Self {
+        let judge = Judge::new(task);
+        let directed = structure.inputs.incoming.is_some();
+        let views = ChannelViews::new(task, structure, &judge.nodes());
+        let score = |set: ChannelSet| {
+            let asked = fixed.allows(set, directed) || set == FEATURES_ALONE;
+            asked.then(|| judge.score(&views.rows(set)))
+        };
+        ChannelSelection { directed, scores: ChannelSet::all(directed).map(score).collect() }
     }
 
     /// With no channel but a node's own features.
     pub fn features_alone(&self) -> f32 {
-        self.0[1]
+        let mut measured = ChannelSet::all(self.directed).zip(&self.scores);
+        measured.find_map(|(set, score)| score.filter(|_| set == FEATURES_ALONE)).unwrap_or(0.0)
     }
 
-    /// The channels that are worth reading, and the accuracy with them.
+    /// The channels that are worth reading, and how well the classifier does with them.
     pub fn best(&self, fixed: Fixed) -> (ChannelSet, f32) {
-        let worth = |(set, accuracy): (ChannelSet, f32)| accuracy - WORTH_READING * set.risky();
-        let candidates = ChannelSet::all().into_iter().zip(self.0).filter(|(set, _)| fixed.allows(*set));
+        let worth = |(set, score): (ChannelSet, f32)| score - WORTH_READING * set.risky();
+        let all = ChannelSet::all(self.directed).zip(&self.scores);
+        let measured = all.filter_map(|(set, score)| Some((set, (*score)?)));
         let better = |best: (ChannelSet, f32), next: (ChannelSet, f32)| {
             if worth(next) > worth(best) { next } else { best }
         };
-        candidates.reduce(better).unwrap_or((ChannelSet::all()[0], self.0[0]))
+        let allowed = measured.filter(|(set, _)| fixed.allows(*set, self.directed));
+        allowed.reduce(better).unwrap_or((FEATURES_ALONE, 0.0))
+    }
+}
+
+const FEATURES_ALONE: ChannelSet =
+    ChannelSet { profile: false, incoming_profile: false, given: false, incoming: false, latent: false };
+
+/// What each channel says at the labelled nodes.
+struct ChannelViews {
+    /// By which profiles are part of the own code: none, those of the edges, the incoming ones, both.
+    of_own: [Option<OwnViews>; 4],
+}
+
+struct OwnViews {
+    own: Mat,
+    latent: Mat,
+    given: Mat,
+    incoming: Option<Mat>,
+}
+
+impl ChannelViews {
+    fn new(task: &Task<'_>, structure: &Structure, nodes: &[u32]) -> Self {
+        let inputs = structure.inputs.as_ref();
+        let average = |graph: &Graph| normalise::row_stochastic(graph);
+        let latent = average(structure.latent());
+        // Two hops along one graph, side by side.
+        let directed = inputs.incoming.is_some();
+        let along = if directed { average(task.graph) } else { average(&task.graph.to_undirected()) };
+        let against = directed.then(|| average(&task.graph.reversed()));
+        let hops = |step: &dyn LinearMap, own: &Mat| {
+            let one = step.apply(own);
+            Mat::side_by_side(&[step.apply(&one).select_rows(nodes), one.select_rows(nodes)])
+        };
+        let of_own = std::array::from_fn(|number| {
+            let mut views = vec![&inputs.features];
+            if number & 1 != 0 {
+                views.push(&inputs.profiles.directions);
+            }
+            if number & 2 != 0 {
+                views.push(&inputs.incoming.as_ref()?.directions);
+            }
+            let own = leading_columns(&views);
+            Some(OwnViews {
+                latent: latent.apply(&own).select_rows(nodes),
+                given: hops(&along, &own),
+                incoming: against.as_ref().map(|against| hops(against, &own)),
+                own: own.select_rows(nodes),
+            })
+        });
+        ChannelViews { of_own }
+    }
+
+    fn rows(&self, set: ChannelSet) -> Mat {
+        let number = usize::from(set.profile) + 2 * usize::from(set.incoming_profile);
+        let Some(views) = &self.of_own[number] else { return Mat::zeros(0, 0) };
+        let mut parts = vec![views.own.clone()];
+        if set.latent {
+            parts.push(views.latent.clone());
+        }
+        if set.given {
+            parts.push(views.given.clone());
+        }
+        if set.incoming {
+            parts.extend(views.incoming.clone());
+        }
+        Mat::side_by_side(&parts)
     }
 }
 
@@ -124,52 +190,39 @@ fn leading_columns(parts: &[&Mat]) -> Mat {
     Mat::side_by_side(&parts.iter().map(cut).collect::<Vec<_>>())
 }
 
-/// One column per class, 1 where it is the row's.
-pub(super) fn class_targets(classes: &[u32], num_classes: usize) -> Mat {
-    let own = |row: usize, class: usize| f32::from(u8::from(classes[row] as usize == class));
-    Mat::from_fn(classes.len(), num_classes, own)
-}
-
-/// Share of the rows whose class the ridge classifier of all other rows finds.
-pub(super) fn leave_one_out_accuracy(rows: &Mat, classes: &[u32], num_classes: usize) -> f32 {
-    let targets = class_targets(classes, num_classes);
-    let ridge = Ridge::new(rows, PENALTY);
-    let (fitted, leverage) = (ridge.apply_hat(&targets), ridge.hat_diagonal());
-    // Dividing by 1 - h changes no argmax.
-    let right = |row: &usize| {
-        let own = |class: usize| fitted.get(*row, class) - leverage[*row] * targets.get(*row, class);
-        argmax(&(0..num_classes).map(own).collect::<Vec<_>>()) == classes[*row] as usize
-    };
-    (0..rows.rows()).filter(right).count() as f32 / rows.rows().max(1) as f32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_channel_must_pay_and_what_is_fixed_stays() {
-        let best = |selection: &ChannelSelection, fixed| {
-            let set = selection.best(fixed).0;
-            (set.latent, set.profile, set.given)
-        };
-        let auto = Fixed::default();
-        let selection = ChannelSelection([0.80, 0.80, 0.81, 0.79, 0.804, 0.804, 0.812, 0.812]);
-        assert_eq!(best(&selection, auto), (true, true, false));
-        assert_eq!(best(&selection, Fixed { profile: Some(false), ..auto }), (true, false, false));
-        assert_eq!(best(&selection, Fixed { given: Some(true), ..auto }), (true, true, true));
-        let noise = ChannelSelection([0.80, 0.801, 0.80, 0.80, 0.80, 0.80, 0.80, 0.80]);
-        assert_eq!(best(&noise, auto), (false, false, false));
-        assert_eq!(best(&noise, Fixed { latent: Some(true), ..auto }), (true, false, false));
+    fn best(scores: &[f32], fixed: Fixed) -> (bool, bool, bool, bool, bool) {
+        let scores = scores.iter().copied().map(Some).collect::<Vec<_>>();
+        let set = ChannelSelection { directed: scores.len() == 32, scores }.best(fixed).0;
+        (set.latent, set.profile, set.given, set.incoming_profile, set.incoming)
     }
 
     #[test]
-    fn a_row_does_not_vote_for_itself() {
-        // Every row has a column of its own: perfect memory, and nothing learned from the others.
-        let own_columns = Mat::from_fn(12, 12, |row, col| if row == col { 1.0 } else { 0.0 });
-        let classes: Vec<u32> = (0..12).map(|row| row % 2).collect();
-        assert!(leave_one_out_accuracy(&own_columns, &classes, 2) <= 0.5);
-        let telling = Mat::from_fn(12, 2, |row, col| if row % 2 == col { 1.0 } else { 0.0 });
-        assert_eq!(leave_one_out_accuracy(&telling, &classes, 2), 1.0);
+    fn a_channel_must_pay_and_what_is_fixed_stays() {
+        let auto = Fixed::default();
+        let scores = [0.80, 0.80, 0.81, 0.79, 0.804, 0.804, 0.812, 0.812];
+        let undirected = |scores: &[f32], fixed| {
+            let (latent, profile, given, ..) = best(scores, fixed);
+            (latent, profile, given)
+        };
+        assert_eq!(undirected(&scores, auto), (true, true, false));
+        assert_eq!(undirected(&scores, Fixed { profile: Some(false), ..auto }), (true, false, false));
+        assert_eq!(undirected(&scores, Fixed { given: Some(true), ..auto }), (true, true, true));
+        let noise = [0.80, 0.801, 0.80, 0.80, 0.80, 0.80, 0.80, 0.80];
+        assert_eq!(undirected(&noise, auto), (false, false, false));
+        assert_eq!(undirected(&noise, Fixed { latent: Some(true), ..auto }), (true, false, false));
+    }
+
+    #[test]
+    fn each_direction_must_pay_for_itself() {
+        let mut scores = [0.5f32; 32];
+        scores[8] = 0.6; // latent and incoming profile
+        scores[8 + 16] = 0.603;
+        assert_eq!(best(&scores, Fixed::default()), (true, false, false, true, false));
+        let both = Fixed { profile: Some(true), ..Fixed::default() };
+        assert_eq!(best(&scores, both), (true, true, false, true, false));
     }
 }

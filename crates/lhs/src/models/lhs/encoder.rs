@@ -7,6 +7,9 @@
 //! head classifies them. So a node's own code is never averaged away, and each channel is weighed for itself
 //! (`channel_selection` says which are read):
 //! `scores = H W₀ + S H W₁ + S² H W₂ + A H W₃ + A² H W₄ + b`.
+//! Where edges have a direction, the rows of those that a node leads to and of those that lead to it have codes of their own, and
+//! hops along and against it have weights of their own. For what linear hops cannot tell there may be layers over either graph
+//! ([`super::stack`]), whose scores are added.
 //! Averages and weights commute, so the code is first multiplied by all weights and then travels as a few
 //! columns, `H W₀ + S (H W₁ + S (H W₂)) + …`: the hops cost next to nothing, and no code of all channels is stored.
 //!
@@ -21,13 +24,13 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Lhs;
+use super::{Lhs, stack};
 use crate::autograd::{Sparse, Var};
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::Mat;
 use crate::linalg::random::{derive, generator, glorot, hash};
-use crate::structure::Structure;
+use crate::structure::{Profiles, Structure};
 use crate::training::{Input, Network, Parameters, dropout_before};
 
 /// Width of the codes that the decoder reads: narrow, since every training step pays for them.
@@ -37,10 +40,22 @@ pub(super) const DECODED: usize = 32;
 pub const FEATURES: &str = "own features";
 /// The channel of a node's neighbour row.
 pub const PROFILE: &str = "whom it is joined to";
+/// The same where edges have a direction.
+pub const PROFILE_ALONG: &str = "whom it leads to";
+/// The channel of the row of those that lead to a node.
+pub const PROFILE_AGAINST: &str = "who leads to it";
 /// The channel of the hops over the given graph.
 pub const GIVEN: &str = "hops over the given graph";
+/// The same where edges have a direction.
+pub const ALONG: &str = "hops along the given edges";
+/// The channel of the hops against the direction of edges.
+pub const AGAINST: &str = "hops against the given edges";
 /// The channel of the hops over the latent graph.
 pub const LATENT: &str = "hops over the latent graph";
+/// The channel of the layers over the given graph.
+pub const GIVEN_LAYERS: &str = "layers over the given graph";
+/// The channel of the layers over the latent graph.
+pub const LATENT_LAYERS: &str = "layers over the latent graph";
 /// What is added for every node alike.
 pub const BIAS: &str = "bias, the same for all";
 
@@ -85,18 +100,52 @@ impl ReconstructionConfig {
 }
 
 /// Which channels an encoder has, and how wide they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Channels {
     /// Feature columns.
     pub features: usize,
-    /// Columns of the neighbour rows, the nodes of the training graph; 0 when they are not read.
+    /// Columns of the neighbour rows, the nodes of the training graph; 0 when they are not read. Where edges have a
+    /// direction, the rows are of those that a node leads to.
     pub profile: usize,
+    /// The same of those that lead to a node.
+    pub incoming_profile: usize,
     /// Hops over the latent graph.
     pub latent_hops: usize,
-    /// Hops over the given graph.
+    /// Hops over the given graph; where edges have a direction, along it.
     pub given_hops: usize,
+    /// Hops against the direction.
+    pub incoming_hops: usize,
+    /// Layers over the latent graph.
+    pub latent_layers: usize,
+    /// Layers over the given graph.
+    pub given_layers: usize,
+    /// Whether the direction of edges is read.
+    pub directed: bool,
     /// Columns of the rows to restore; 0 without reconstruction.
     pub target: usize,
+}
+
+impl Channels {
+    /// The own codes: what their weights are called, and the columns that they read.
+    fn codes(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let codes = [
+            ("features", self.features),
+            ("profile", self.profile),
+            ("incoming_profile", self.incoming_profile),
+        ];
+        codes.into_iter().filter(|(_, columns)| *columns > 0)
+    }
+
+    /// Whether the latent graph is looked at.
+    pub fn read_latent(&self) -> bool {
+        self.latent_hops > 0 || self.latent_layers > 0
+    }
+
+    /// The layers: over the latent graph, over the given one.
+    fn stacks(&self) -> [(&'static str, usize); 2] {
+        [("latent_layers", self.latent_layers), ("given_layers", self.given_layers)]
+    }
 }
 
 /// What the weights of a layer of a channel's code are called.
@@ -110,17 +159,15 @@ pub fn parameters(config: &Lhs, channels: &Channels, classes: usize, seed: u64) 
     let mut rng = generator(seed, 0);
     let mut parameters = Parameters::default();
     let mut width = 0;
-    for (name, columns) in [("features", channels.features), ("profile", channels.profile)] {
-        if columns > 0 {
-            for layer in 0..config.layers {
-                let from = if layer == 0 { columns } else { hidden };
-                parameters.weight(weight_name(name, layer), glorot(&mut rng, from, hidden));
-                parameters.bias(format!("{name}.{layer}.bias"), Mat::zeros(1, hidden));
-            }
-            width += hidden;
+    for (name, columns) in channels.codes() {
+        for layer in 0..config.layers {
+            let from = if layer == 0 { columns } else { hidden };
+            parameters.weight(weight_name(name, layer), glorot(&mut rng, from, hidden));
+            parameters.bias(format!("{name}.{layer}.bias"), Mat::zeros(1, hidden));
         }
+        width += hidden;
     }
-    let count = 1 + channels.latent_hops + channels.given_hops;
+    let count = 1 + channels.latent_hops + channels.given_hops + channels.incoming_hops;
     parameters.weight("head.weight", glorot(&mut rng, width, count * classes));
     parameters.bias("head.bias", Mat::zeros(1, classes));
     if channels.target > 0 {
@@ -130,6 +177,13 @@ pub fn parameters(config: &Lhs, channels: &Channels, classes: usize, seed: u64) 
         parameters.weight("decoder.weight", glorot(&mut rng, DECODED, channels.target));
         parameters.bias("decoder.bias", Mat::zeros(1, channels.target));
     }
+    for (name, layers) in channels.stacks() {
+        if layers > 0 {
+            let graphs = if name == "given_layers" && channels.directed { 2 } else { 1 };
+            let sizes = stack::Sizes { width, hidden, layers, graphs, classes };
+            stack::add_parameters(&mut parameters, name, &sizes, &mut rng);
+        }
+    }
     parameters
 }
 
@@ -137,12 +191,14 @@ pub fn parameters(config: &Lhs, channels: &Channels, classes: usize, seed: u64) 
 pub struct Encoder<'a> {
     config: &'a Lhs,
     channels: Channels,
-    features: Input,
-    profile: Input,
+    /// What the own codes read.
+    inputs: Vec<Input>,
     /// Row-stochastic latent graph.
     latent: Sparse,
-    /// Row-stochastic given graph.
+    /// Row-stochastic given graph; where its direction is read, along it.
     given: Sparse,
+    /// Row-stochastic, against the direction.
+    incoming: Option<Sparse>,
     /// The latent graph with self loops, for the decoder.
     decoder: Sparse,
     /// Unit rows to restore.
@@ -163,13 +219,25 @@ impl<'a> Encoder<'a> {
         } else {
             Input::new(features)
         };
+        let rows = |profiles: &Profiles| Input::Sparse(Sparse::constant(&profiles.neighbour_rows));
+        let mut inputs = Vec::new();
+        if channels.features > 0 {
+            inputs.push(features);
+        }
+        if channels.profile > 0 {
+            inputs.push(rows(&structure.inputs.profiles));
+        }
+        if channels.incoming_profile > 0 {
+            inputs.extend(structure.inputs.incoming.as_ref().map(rows));
+        }
+        let average = |graph: &Graph| Sparse::constant(&normalise::row_stochastic(graph));
         Encoder {
             config,
             channels,
-            features,
-            profile: Input::Sparse(Sparse::constant(&structure.inputs.neighbour_rows)),
-            latent: Sparse::constant(&normalise::row_stochastic(structure.latent())),
-            given: Sparse::constant(&normalise::row_stochastic(&graph.to_undirected())),
+            inputs,
+            latent: average(structure.latent()),
+            given: if channels.directed { average(graph) } else { average(&graph.to_undirected()) },
+            incoming: channels.directed.then(|| average(&graph.reversed())),
             decoder: Sparse::constant(&normalise::symmetric_with_self_loops(structure.latent())),
             target: target(channels, structure),
         }
@@ -178,19 +246,14 @@ impl<'a> Encoder<'a> {
     /// Each node's own code, `[n,w]`.
     fn own(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
         let (rate, seed) = dropout_before(0, self.config.input_dropout, dropout_seed);
-        let mut parts = Vec::new();
-        let mut layers = parameters.chunks(2 * self.config.layers);
-        let mut next = || layers.next().expect("every channel has its layers");
-        if self.channels.features > 0 {
-            let layers = next();
-            let read = self.features.dropout(rate, seed).matmul(&layers[0]);
-            parts.push(self.code(read, layers, dropout_seed));
-        }
-        if self.channels.profile > 0 {
-            let layers = next();
-            let read = self.profile.dropout(rate, derive(seed, &[1])).matmul(&layers[0]);
-            parts.push(self.code(read, layers, dropout_seed.map(|seed| derive(seed, &[4]))));
-        }
+        let layers = parameters.chunks(2 * self.config.layers);
+        let code = |(number, (input, layers)): (u64, (&Input, &[Var]))| {
+            // The first has the seeds themselves.
+            let varied = |seed: u64, by: u64| if number == 0 { seed } else { derive(seed, &[by]) };
+            let read = input.dropout(rate, varied(seed, number)).matmul(&layers[0]);
+            self.code(read, layers, dropout_seed.map(|seed| varied(seed, 3 + number)))
+        };
+        let parts: Vec<Var> = (0..).zip(self.inputs.iter().zip(layers)).map(code).collect();
         Var::concat_cols(&parts.iter().collect::<Vec<_>>())
     }
 
@@ -247,8 +310,38 @@ impl<'a> Encoder<'a> {
 
     /// Where the head's parameters begin.
     fn head(&self) -> usize {
-        let read = [self.channels.features, self.channels.profile];
-        2 * self.config.layers * read.iter().filter(|&&columns| columns > 0).count()
+        2 * self.config.layers * self.inputs.len()
+    }
+
+    /// The hops: the graph, how many, its number.
+    fn hops(&self) -> impl Iterator<Item = (&Sparse, usize, u32)> {
+        let Channels { latent_hops, given_hops, incoming_hops, .. } = self.channels;
+        let two = [(&self.latent, latent_hops, 0), (&self.given, given_hops, 1)];
+        two.into_iter().chain(self.incoming.as_ref().map(|incoming| (incoming, incoming_hops, 2)))
+    }
+
+    /// The layers that there are: their graphs, where their parameters stand, their number.
+    fn stacks(&self) -> impl Iterator<Item = (Vec<&Sparse>, std::ops::Range<usize>, u32)> {
+        let decoder = if self.channels.target > 0 { 4 } else { 0 };
+        let graphs = [vec![&self.latent], [&self.given].into_iter().chain(&self.incoming).collect()];
+        let mut first = self.head() + 2 + decoder;
+        let places = self.channels.stacks().map(|(_, layers)| {
+            let place = first..first + stack::num_parameters(layers);
+            first = place.end;
+            place
+        });
+        let all =
+            graphs.into_iter().zip(places).zip(0..).map(|((graphs, place), number)| (graphs, place, number));
+        all.filter(|(_, place, _)| !place.is_empty())
+    }
+
+    /// What the layers over some graphs leave of the own codes, `[n,h]`.
+    fn deep(&self, own: &Var, graphs: &[&Sparse], parameters: &[Var], number: u32, seed: Option<u64>) -> Var {
+        let dropout = |layer: u64| {
+            let seed = seed.map(|seed| derive(seed, &[20 + u64::from(number)]));
+            dropout_before(layer as usize, self.config.layer_dropout, seed)
+        };
+        stack::codes(own, graphs, parameters, dropout)
     }
 }
 
@@ -268,11 +361,15 @@ impl Encoder<'_> {
     fn classified(&self, own: &Var, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
         let (rate, seed) = dropout_before(1, self.config.dropout, dropout_seed);
         let head = self.head();
-        let graphs = [
-            (&self.latent, self.channels.latent_hops, self.kept(0, dropout_seed)),
-            (&self.given, self.channels.given_hops, self.kept(1, dropout_seed)),
-        ];
-        Self::weighed(&own.dropout(rate, seed), &parameters[head], &graphs).add_row(&parameters[head + 1])
+        let graphs: Vec<_> =
+            self.hops().map(|(graph, hops, number)| (graph, hops, self.kept(number, dropout_seed))).collect();
+        let own = own.dropout(rate, seed);
+        let linear = Self::weighed(&own, &parameters[head], &graphs).add_row(&parameters[head + 1]);
+        self.stacks().fold(linear, |sum, (graphs, place, number)| {
+            let parameters = &parameters[place];
+            let codes = self.deep(&own, &graphs, parameters, number, dropout_seed);
+            sum.add(&stack::scores(&codes, parameters))
+        })
     }
 
     /// How badly the rows of masked nodes are restored from what the others know.
@@ -285,7 +382,8 @@ impl Encoder<'_> {
         if masked.is_empty() {
             return None;
         }
-        let [token, code, weight, bias] = &parameters[self.head() + 2..] else { return None };
+        let first = self.head() + 2;
+        let [token, code, weight, bias] = &parameters[first..first + 4] else { return None };
         let visible = Var::constant(visible);
         let hidden = visible.scale(-1.0).add_scalar(1.0);
         let own = own.mul_col(&visible).add(&hidden.matmul(token)); // [n,w]
@@ -303,41 +401,64 @@ impl Encoder<'_> {
     pub fn channel_scores(&self, parameters: &[Var]) -> Vec<(&'static str, Mat)> {
         let own = self.own(parameters, None);
         let (head, bias) = (&parameters[self.head()], &parameters[self.head() + 1]);
-        let Channels { features, profile, latent_hops, given_hops, .. } = self.channels;
         let classes = bias.cols();
         let all = own.matmul(head);
         let mut parts = Vec::new();
         let mut first = 0;
-        for (name, columns) in [(FEATURES, features), (PROFILE, profile)] {
-            if columns > 0 {
-                let rows: Vec<u32> = (first..first + self.config.hidden as u32).collect();
-                let weights = Var::constant(head.value().select_rows(&rows)).slice_cols(0, classes);
-                let code = own.slice_cols(first as usize, self.config.hidden);
-                parts.push((name, code.matmul(&weights)));
-                first += self.config.hidden as u32;
-            }
+        for (name, _) in self.channels.codes() {
+            let name = match (name, self.channels.directed) {
+                ("features", _) => FEATURES,
+                ("profile", false) => PROFILE,
+                ("profile", true) => PROFILE_ALONG,
+                _ => PROFILE_AGAINST,
+            };
+            let rows: Vec<u32> = (first..first + self.config.hidden as u32).collect();
+            let weights = Var::constant(head.value().select_rows(&rows)).slice_cols(0, classes);
+            let code = own.slice_cols(first as usize, self.config.hidden);
+            parts.push((name, code.matmul(&weights)));
+            first += self.config.hidden as u32;
         }
-        let given = Self::travelled(&all, classes, 1 + latent_hops, &self.given, given_hops);
-        let latent = Self::travelled(&all, classes, 1, &self.latent, latent_hops);
-        parts.extend(given.map(|scores| (GIVEN, scores)));
-        parts.extend(latent.map(|scores| (LATENT, scores)));
+        let mut first = 1;
+        let mut over_graphs = Vec::new();
+        for (graph, hops, number) in self.hops() {
+            let name = match (number, self.channels.directed) {
+                (0, _) => LATENT,
+                (1, false) => GIVEN,
+                (1, true) => ALONG,
+                _ => AGAINST,
+            };
+            let travelled = Self::travelled(&all, classes, first, graph, hops);
+            over_graphs.extend(travelled.map(|scores| (name, scores)));
+            first += hops;
+        }
+        // The given graph before the latent one.
+        over_graphs.rotate_left(usize::from(self.channels.latent_hops > 0));
+        parts.extend(over_graphs);
+        for (graphs, place, number) in self.stacks() {
+            let parameters = &parameters[place];
+            let codes = self.deep(&own, &graphs, parameters, number, None);
+            let name = if number == 0 { LATENT_LAYERS } else { GIVEN_LAYERS };
+            parts.push((name, stack::scores(&codes, parameters)));
+        }
         let everywhere = Var::constant(Mat::zeros(own.rows(), classes)).add_row(bias);
         parts.push((BIAS, everywhere));
         parts.into_iter().map(|(name, scores)| (name, scores.value().clone())).collect()
     }
 
-    /// Each node's own code, and its means over the hops: first those over the latent graph, then those over the given
-    /// one, side by side, `[n, (1 + hops) * w]`.
+    /// Each node's own code, its means over the hops (over the latent graph, then over the given one), and what the layers
+    /// make of it, side by side, `[n, (1 + hops) * w + stacks * h]`.
     pub fn codes(&self, parameters: &[Var]) -> Mat {
         let own = self.own(parameters, None);
         let mut parts = vec![own.value().clone()];
-        let graphs = [(&self.latent, self.channels.latent_hops), (&self.given, self.channels.given_hops)];
-        for (graph, hops) in graphs {
+        for (graph, hops, _) in self.hops() {
             let mut far = own.clone();
             for _ in 0..hops {
                 far = graph.matmul(&far);
                 parts.push(far.value().clone());
             }
+        }
+        for (graphs, place, number) in self.stacks() {
+            parts.push(self.deep(&own, &graphs, &parameters[place], number, None).value().clone());
         }
         Mat::side_by_side(&parts)
     }
@@ -349,7 +470,7 @@ fn target(channels: Channels, structure: &Structure) -> Mat {
         return Mat::zeros(structure.inputs.features.rows(), 0);
     }
     let inputs = &structure.inputs;
-    if channels.features > 0 { inputs.features.clone() } else { inputs.profile_directions.clone() }
+    if channels.features > 0 { inputs.features.clone() } else { inputs.profile_directions() }
 }
 
 /// The nodes to mask, and a column that is 1 at the others. As many in every step: buffers of one size are

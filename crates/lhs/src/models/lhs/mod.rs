@@ -1,14 +1,20 @@
 //! LHS: learns a latent homophilic structure and classifies nodes on it (AAAI 2024).
 //!
-//! [`StructureConfig::fit`] induces and refines a graph in which neighbours share a class;
-//! [`encoder`] reads a node's own features, its neighbour row, and both graphs in channels of their own.
-//! On another graph the structure is found again, by what was learned, before the encoder reads it.
+//! [`edge_trust`] weighs the given edges by how plausible they are, where that serves the validation nodes;
+//! [`StructureConfig`] induces and refines a graph in which neighbours share a class;
+//! [`encoder`] reads a node's own features, its neighbour row, and both graphs in channels of their own, those that
+//! [`channel_selection`] finds worth reading, and through layers over them where [`Lhs::given_layers`] or
+//! [`Lhs::latent_layers`] pay. On another graph edges are weighed and the structure is found again, by what was learned,
+//! before the encoder reads it.
 
 pub mod channel_selection;
+pub mod edge_trust;
 pub mod encoder;
+mod judge;
 mod memory;
+pub mod plausibility;
+mod stack;
 mod summary;
-pub mod tampering;
 
 use std::borrow::Cow;
 
@@ -19,19 +25,24 @@ use crate::error::Result;
 use crate::graph::{Features, Graph};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
-use crate::structure::{Choices, FittedStructure, Structure, StructureConfig};
+use crate::structure::{Bases, Choices, FittedStructure, Structure, StructureConfig};
 use crate::training::{
-    Auto, DataSizes, EpochRecord, MemoryPlan, Observer, Parameters, Session, Supervised, Task, Tensors,
-    TrainingConfig, argmax, probabilities, train,
+    Auto, DataSizes, EpochRecord, MemoryPlan, Observer, Parameters, Score, Session, Supervised, Task,
+    Tensors, TrainingConfig, probabilities, train,
 };
 use channel_selection::{ChannelSelection, ChannelSet, Fixed};
+use edge_trust::{EdgeTrust, EdgeWeights};
 use encoder::{Channels, Encoder, ReconstructionConfig};
-use tampering::Tampering;
+use plausibility::{Plausibility, weighed};
 
 /// Up to this many nodes, several members are worth their time.
 const FEW_NODES: usize = 10_000;
 /// Hops over a graph that is worth reading.
 const HOPS: usize = 2;
+/// How many layers are tried, one after the other, as long as they pay.
+const LADDER: [usize; 3] = [2, 6, 12];
+/// Standard errors of a share at the validation nodes that layers must add.
+const LAYERS_MARGIN: f32 = 0.5;
 
 /// Settings of LHS.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,13 +61,19 @@ pub struct Lhs {
     pub given_hops: Auto<usize>,
     /// Whether the encoder reads neighbour rows, whom a node is joined to: `true`, `false` or `auto`.
     pub profile: Auto<bool>,
-    /// Given edges with less support (short paths around them) than this are left out, 0 or above, or `auto`: none,
-    /// unless the edges of the training nodes look tampered with.
-    pub least_support: Auto<f32>,
+    /// Residual, non-linear layers over the latent graph, 0 (none) or more, or `auto`: as many as pay at the validation nodes.
+    pub latent_layers: Auto<usize>,
+    /// The same over the given graph.
+    pub given_layers: Auto<usize>,
+    /// Every given edge is weighed by its plausibility to this power, 0 (not at all) or above, or `auto`: what serves the
+    /// validation nodes.
+    pub trust: Auto<f32>,
     /// Share of the inputs dropped while training, 0..1.
     pub input_dropout: f32,
     /// Share of the codes dropped while training, 0..1.
     pub dropout: f32,
+    /// Share of what a layer adds dropped while training, 0..1.
+    pub layer_dropout: f32,
     /// How often, while training, all that comes over one of the two graphs is left out, 0..1: the other
     /// channels learn to do without it.
     pub channel_dropout: f32,
@@ -79,9 +96,12 @@ impl Default for Lhs {
             latent_hops: Auto::CHOOSE,
             given_hops: Auto::CHOOSE,
             profile: Auto::CHOOSE,
-            least_support: Auto::CHOOSE,
+            latent_layers: Auto::CHOOSE,
+            given_layers: Auto::CHOOSE,
+            trust: Auto::CHOOSE,
             input_dropout: 0.5,
             dropout: 0.6,
+            layer_dropout: 0.3,
             channel_dropout: 0.2,
             normalise_features: false,
             structure: StructureConfig::default(),
@@ -95,6 +115,7 @@ impl ModelInfo for Lhs {
     const NAME: &'static str = "lhs";
     const SUMMARY: &'static str =
         "latent homophilic structures (AAAI 2024): learns a graph whose neighbours agree, predicts on it";
+    const READS_DIRECTION: bool = true;
     const REMEMBERS_NODES: bool = true;
 
     fn search() -> Vec<(&'static str, SearchSpace)> {
@@ -120,12 +141,14 @@ impl ModelInfo for Lhs {
 #[derive(Clone, Debug)]
 pub struct FittedLhs {
     config: Lhs,
-    tampering: Tampering,
+    edge_trust: EdgeTrust,
+    /// What weighs edges; none where they are left as they are.
+    edge_weights: Option<EdgeWeights>,
     structure: FittedStructure,
     /// Which of the known nodes it learned from.
     learned_from: Vec<bool>,
-    /// The training graph, without the edges left out, and its structure, which need not be found again.
-    seen: Option<(Graph, Structure)>,
+    /// The training graph and its structure, which need not be found again.
+    seen: Option<Seen>,
     selection: ChannelSelection,
     /// Share of the edges between training nodes that join nodes of one class; none where there is no such edge.
     agreeing_edges: Option<f32>,
@@ -134,15 +157,38 @@ pub struct FittedLhs {
     members: Vec<Parameters>,
 }
 
+/// The training graph.
+#[derive(Clone, Debug)]
+struct Seen {
+    /// As it was given.
+    given: Graph,
+    /// With its edges weighed.
+    weighed: Graph,
+    structure: Structure,
+}
+
+/// All that is known before an encoder is trained.
+struct Prepared {
+    fitted: FittedStructure,
+    structure: Structure,
+    selection: ChannelSelection,
+    channels: Channels,
+}
+
 impl Lhs {
-    /// The channels that are worth reading, and the accuracy of leaving out with them.
-    fn channel_set(&self, feature_columns: usize, selection: &ChannelSelection) -> (ChannelSet, f32) {
-        selection.best(Fixed {
+    /// What the settings fix of the channels.
+    fn fixed(&self, feature_columns: usize) -> Fixed {
+        Fixed {
             // Without features, the profile is all there is.
             profile: if feature_columns == 0 { Some(true) } else { self.profile.given() },
             given: self.given_hops.given().map(|hops| hops > 0),
             latent: self.latent_hops.given().map(|hops| hops > 0),
-        })
+        }
+    }
+
+    /// The channels that are worth reading, and what closed-form classifiers get right with them.
+    fn channel_set(&self, feature_columns: usize, selection: &ChannelSelection) -> (ChannelSet, f32) {
+        selection.best(self.fixed(feature_columns))
     }
 
     fn num_members(&self, graph: &Graph) -> usize {
@@ -152,16 +198,23 @@ impl Lhs {
 
     fn channels(&self, task: &Task<'_>, structure: &Structure, selection: &ChannelSelection) -> Channels {
         let set = self.channel_set(task.features.dim(), selection).0;
+        let known = structure.inputs.profiles.neighbour_rows.cols();
+        let hops = |given: Auto<usize>, read: bool| if read { given.given().unwrap_or(HOPS) } else { 0 };
         Channels {
             features: task.features.dim(),
-            profile: if set.profile { structure.inputs.neighbour_rows.cols() } else { 0 },
-            latent_hops: self.latent_hops.given().unwrap_or(if set.latent { HOPS } else { 0 }),
-            given_hops: self.given_hops.given().unwrap_or(if set.given { HOPS } else { 0 }),
+            profile: if set.profile { known } else { 0 },
+            incoming_profile: if set.incoming_profile { known } else { 0 },
+            latent_hops: hops(self.latent_hops, set.latent),
+            given_hops: hops(self.given_hops, set.given),
+            incoming_hops: hops(self.given_hops, set.incoming),
+            latent_layers: self.latent_layers.given().unwrap_or(0),
+            given_layers: self.given_layers.given().unwrap_or(0),
+            directed: structure.inputs.incoming.is_some(),
             target: if self.reconstruction.weight > 0.0 {
                 if task.features.dim() > 0 {
                     structure.inputs.features.cols()
                 } else {
-                    structure.inputs.profile_directions.cols()
+                    structure.inputs.profile_directions().cols()
                 }
             } else {
                 0
@@ -177,9 +230,10 @@ impl Model for Lhs {
         settings::at_least_one("hidden", self.hidden)?;
         settings::at_least_one("layers", self.layers)?;
         settings::at_least_one("ensemble_size", self.ensemble_size.given().unwrap_or(1))?;
-        settings::not_negative("least_support", self.least_support.given().unwrap_or(0.0))?;
+        settings::not_negative("trust", self.trust.given().unwrap_or(0.0))?;
         settings::share_below_one("input_dropout", self.input_dropout)?;
         settings::share_below_one("dropout", self.dropout)?;
+        settings::share_below_one("layer_dropout", self.layer_dropout)?;
         settings::share_below_one("channel_dropout", self.channel_dropout)?;
         self.structure.validate("structure")?;
         self.reconstruction.validate("reconstruction")?;
@@ -193,88 +247,201 @@ impl Model for Lhs {
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedLhs> {
         self.validate()?;
         self.ensure_fits(&DataSizes::of(task))?;
-        let tampering = self.tampering(task, seed, session)?;
-        self.learn_trimmed(task, tampering, seed, session)
-    }
-}
-
-impl Lhs {
-    fn tampering(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Tampering> {
-        if let Some(least) = self.least_support.given() {
-            return Ok(Tampering::given(least));
-        }
-        let inputs = self.structure.inputs(task, session)?;
-        Tampering::look(task, &inputs.profile_directions, |tampering| {
-            self.trial(task, tampering, seed, session)
-        })
-    }
-
-    /// Trains one member, and says how many of the validation nodes it gets right, 0..=1.
-    fn trial(
-        &self,
-        task: &Task<'_>,
-        tampering: Tampering,
-        seed: u64,
-        session: &mut Session<'_>,
-    ) -> Result<f32> {
-        // An interrupted trial is begun anew: it leaves nothing behind that the training could take for its own.
-        let mut session =
-            Session { observer: &Trial(session.observer), checkpoints: None, memo: session.memo };
-        let config = Lhs { ensemble_size: Auto::Given(1), ..self.clone() };
-        let fitted = config.learn_trimmed(task, tampering, seed, &mut session)?;
-        let found = fitted.predict(task.graph, task.features)?;
-        let asked = task.val.nodes.iter().zip(&task.val.classes);
-        let right = asked.filter(|(node, class)| argmax(found.row(**node as usize)) == **class as usize);
-        Ok(right.count() as f32 / task.val.nodes.len().max(1) as f32)
-    }
-
-    /// Learns without the edges to leave out.
-    fn learn_trimmed(
-        &self,
-        task: &Task<'_>,
-        tampering: Tampering,
-        seed: u64,
-        session: &mut Session<'_>,
-    ) -> Result<FittedLhs> {
-        let learned_from = || task.train.marked_among(task.graph.num_nodes());
-        let graph = tampering.trimmed(task.graph, learned_from)?;
-        self.learn(&Task { graph: &graph, ..task.clone() }, tampering, seed, session)
-    }
-
-    fn learn(
-        &self,
-        task: &Task<'_>,
-        tampering: Tampering,
-        seed: u64,
-        session: &mut Session<'_>,
-    ) -> Result<FittedLhs> {
-        let (fitted, structure) = self.structure.fit(task, derive(seed, &[2]), session)?;
-        // What the structure needed is of other sizes than what the encoder will need.
-        release_buffers();
-        let selection = ChannelSelection::measure(task.graph, &structure, &task.train, task.num_classes);
-        let channels = self.channels(task, &structure, &selection);
-        let network = Encoder::new(self, channels, task.graph, task.features, &structure);
-        let objective = Supervised::new(&network, task, &self.training)?;
-        let mut member = |number: usize| {
-            let seed = derive(seed, &[1, number as u64]);
-            let mut parameters = encoder::parameters(self, &channels, task.num_classes, seed);
+        let (edge_trust, edge_weights) = self.edge_trust(task, seed, session)?;
+        let given = task;
+        let graph = weigh(&edge_weights, given)?;
+        let task = &Task { graph: &graph, ..task.clone() };
+        let prepared = self.prepare(task, true, seed, session)?;
+        let (channels, first) = self.with_layers(task, &prepared, seed, session)?;
+        let mut members = vec![first];
+        for number in 1..self.num_members(task.graph) {
             let stage = format!("classifier-{}", number + 1);
-            train(&stage, &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
-            Ok(parameters)
-        };
-        let members = (0..self.num_members(task.graph)).map(&mut member).collect::<Result<_>>()?;
+            members
+                .push(self.member(task, &prepared.structure, channels, (&stage, number), seed, session)?.0);
+        }
+        let Prepared { fitted, structure, selection, .. } = prepared;
         Ok(FittedLhs {
             config: self.clone(),
-            tampering,
+            edge_trust,
+            edge_weights,
             structure: fitted,
             learned_from: task.train.marked_among(task.graph.num_nodes()),
-            seen: Some((task.graph.clone(), structure)),
+            seen: Some(Seen { given: given.graph.clone(), weighed: task.graph.clone(), structure }),
             selection,
             agreeing_edges: summary::agreeing_edges(task),
             channels,
             members,
         })
     }
+}
+
+impl Lhs {
+    /// How far the plausibility of edges is believed.
+    fn edge_trust(
+        &self,
+        task: &Task<'_>,
+        seed: u64,
+        session: &mut Session<'_>,
+    ) -> Result<(EdgeTrust, Option<EdgeWeights>)> {
+        let nothing_to_decide = self.trust.given() == Some(0.0)
+            || task.graph.num_edges() < edge_trust::FEWEST_EDGES
+            || (self.trust.given().is_none() && task.val.nodes.is_empty());
+        if nothing_to_decide {
+            return Ok((EdgeTrust::given(0.0), None));
+        }
+        let bases = self.structure.bases(task, session)?;
+        let inputs = self.structure.inputs(task, session)?;
+        let plausibility = Plausibility::fit(task.graph, task.features, &inputs, derive(seed, &[3]));
+        let weights =
+            |trust: f32| EdgeWeights { trust, plausibility: plausibility.clone(), bases: bases.clone() };
+        if let Some(trust) = self.trust.given() {
+            return Ok((EdgeTrust::given(trust), Some(weights(trust))));
+        }
+        let marked = task.train.marked_among(task.graph.num_nodes());
+        let of_edges = plausibility.of_edges(task.graph, task.features, &inputs, &marked);
+        let mut found = EdgeTrust::default();
+        let latent = self.structure.induce(task, derive(seed, &[2]), session)?.1;
+        let everybody: Vec<Option<u32>> = (0..task.graph.num_nodes() as u32).map(Some).collect();
+        for trust in edge_trust::DEGREES {
+            let graph = weighed(task.graph, &of_edges, trust)?;
+            let inputs = bases.inputs(&graph, task.features, &everybody);
+            let structure = Structure { inputs: inputs.into(), rounds: latent.rounds.clone() };
+            let task = Task { graph: &graph, ..task.clone() };
+            let selection = ChannelSelection::measure(&task, &structure, self.fixed(task.features.dim()));
+            found.promising.push((trust, self.channel_set(task.features.dim(), &selection).1));
+        }
+        let most =
+            found.promising.iter().copied().fold((0.0, f32::MIN), |a, b| if b.1 > a.1 { b } else { a });
+        if most.0 > 0.0 {
+            for weights in [None, Some(weights(most.0))] {
+                let right = self.trial(task, &weights, seed, session)?;
+                found.trained.push((weights.map_or(0.0, |weights| weights.trust), right));
+            }
+            let (without, with) = (found.trained[0].1, found.trained[1].1);
+            if with - without > margin(without, task.val.nodes.len(), edge_trust::MARGIN) {
+                found.trust = most.0;
+            }
+        }
+        let weights = (found.trust > 0.0).then(|| weights(found.trust));
+        Ok((found, weights))
+    }
+
+    /// Trains one member without refinement, and says what it gets right at the validation nodes, 0..=1.
+    fn trial(
+        &self,
+        task: &Task<'_>,
+        edge_weights: &Option<EdgeWeights>,
+        seed: u64,
+        session: &mut Session<'_>,
+    ) -> Result<f32> {
+        // An interrupted trial is begun anew: it leaves nothing behind that the training could take for its own.
+        let mut session =
+            Session { observer: &Trial(session.observer), checkpoints: None, memo: session.memo };
+        let graph = weigh(edge_weights, task)?;
+        let task = &Task { graph: &graph, ..task.clone() };
+        let prepared = self.prepare(task, false, seed, &mut session)?;
+        let stage = ("classifier-1", 0);
+        let trained = self.member(task, &prepared.structure, prepared.channels, stage, seed, &mut session)?;
+        Ok(quality(trained.1))
+    }
+
+    /// The structure, and which channels are worth reading.
+    fn prepare(
+        &self,
+        task: &Task<'_>,
+        refine: bool,
+        seed: u64,
+        session: &mut Session<'_>,
+    ) -> Result<Prepared> {
+        let seed = derive(seed, &[2]);
+        let prepared = |(fitted, structure): (FittedStructure, Structure)| {
+            let selection = ChannelSelection::measure(task, &structure, self.fixed(task.features.dim()));
+            let channels = self.channels(task, &structure, &selection);
+            Prepared { fitted, structure, selection, channels }
+        };
+        let first = prepared(self.structure.induce(task, seed, session)?);
+        let must_pay = self.structure.rounds_must_pay;
+        if !refine || self.structure.rounds == 0 || (must_pay && !first.channels.read_latent()) {
+            return Ok(first);
+        }
+        let induced = (first.fitted.clone(), first.structure.clone());
+        let refined = prepared(self.structure.refine(induced, task, seed, session)?);
+        let score = |prepared: &Prepared| self.channel_set(task.features.dim(), &prepared.selection).1;
+        // What the structure needed is of other sizes than what the encoder will need.
+        release_buffers();
+        Ok(if must_pay && score(&refined) < score(&first) { first } else { refined })
+    }
+
+    /// Trains a member; says how it does at the validation nodes.
+    fn member(
+        &self,
+        task: &Task<'_>,
+        structure: &Structure,
+        channels: Channels,
+        (stage, number): (&str, usize),
+        seed: u64,
+        session: &mut Session<'_>,
+    ) -> Result<(Parameters, Option<Score>)> {
+        let network = Encoder::new(self, channels, task.graph, task.features, structure);
+        let objective = Supervised::new(&network, task, &self.training)?;
+        let seed = derive(seed, &[1, number as u64]);
+        let mut parameters = encoder::parameters(self, &channels, task.num_classes, seed);
+        let trained = train(stage, &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
+        Ok((parameters, trained.best))
+    }
+
+    /// The first member, with as many layers as pay.
+    fn with_layers(
+        &self,
+        task: &Task<'_>,
+        prepared: &Prepared,
+        seed: u64,
+        session: &mut Session<'_>,
+    ) -> Result<(Channels, Parameters)> {
+        let plain = prepared.channels;
+        let mut train = |channels: Channels, stage: &str| {
+            let (parameters, score) =
+                self.member(task, &prepared.structure, channels, (stage, 0), seed, session)?;
+            Ok::<_, crate::Error>((channels, parameters, quality(score)))
+        };
+        let mut best = train(plain, "classifier-1")?;
+        let count = task.val.nodes.len();
+        let given: &dyn Fn(Channels, usize) -> Channels =
+            &|channels, layers| Channels { given_layers: layers, ..channels };
+        let latent: &dyn Fn(Channels, usize) -> Channels =
+            &|channels, layers| Channels { latent_layers: layers, ..channels };
+        let try_given = self.given_layers.given().is_none() && task.graph.num_edges() > 0;
+        let try_latent = self.latent_layers.given().is_none() && plain.read_latent();
+        for (name, asked, with) in [("given", try_given, given), ("latent", try_latent, latent)] {
+            let start = best.0;
+            for layers in LADDER.into_iter().filter(|_| asked && count > 0) {
+                let next = train(with(start, layers), &format!("classifier-1-{name}-{layers}"))?;
+                if next.2 - best.2 <= margin(best.2, count, LAYERS_MARGIN) {
+                    break;
+                }
+                best = next;
+            }
+        }
+        Ok((best.0, best.1))
+    }
+}
+
+/// The training graph with its edges weighed.
+fn weigh<'a>(weights: &Option<EdgeWeights>, task: &Task<'a>) -> Result<Cow<'a, Graph>> {
+    let Some(weights) = weights else { return Ok(Cow::Borrowed(task.graph)) };
+    let count = task.graph.num_nodes();
+    let everybody: Vec<Option<u32>> = (0..count as u32).map(Some).collect();
+    weights.weigh(task.graph, task.features, &everybody, &task.train.marked_among(count))
+}
+
+/// What early stopping looked at, 0..=1.
+fn quality(score: Option<Score>) -> f32 {
+    score.map_or(0.0, |score| score.value.unwrap_or(score.accuracy))
+}
+
+/// So many standard errors of a share of so many nodes.
+fn margin(share: f32, count: usize, errors: f32) -> f32 {
+    errors * (share * (1.0 - share) / count.max(1) as f32).max(0.0).sqrt()
 }
 
 impl NodeClassifier for FittedLhs {
@@ -299,11 +466,15 @@ impl NodeClassifier for FittedLhs {
             channels: self.channels,
             classes: self.num_classes(),
             ensemble_size: self.members.len(),
-            selection: self.selection,
+            selection: self.selection.clone(),
             agreeing_edges: self.agreeing_edges,
-            tampering: self.tampering,
+            edge_trust: self.edge_trust.clone(),
             structure: self.structure.choices().clone(),
         };
+        if let Some(EdgeWeights { plausibility, bases, .. }) = &self.edge_weights {
+            bases.save(GIVEN, &mut contents);
+            contents.tensors.insert(PLAUSIBILITY.into(), plausibility.weights().clone());
+        }
         let learned_from = self.learned_from.iter().map(|&from| u64::from(from)).collect();
         contents.lists.insert(LEARNED_FROM.into(), learned_from);
         SavedModel::new(&self.config, &state, contents)
@@ -311,16 +482,8 @@ impl NodeClassifier for FittedLhs {
 
     fn diagnostics(&self) -> Vec<String> {
         let mut lines = self.structure.choices().diagnostics();
-        lines.extend(self.tampering.diagnosis());
-        let (_, chosen) = self.config.channel_set(self.channels.features, &self.selection);
-        let Channels { profile, latent_hops, given_hops, .. } = self.channels;
-        lines.push(format!(
-            "read: {latent_hops} hops over the latent graph, {given_hops} over the given one, profiles: {}; training \
-             nodes right when left out: {:.1} %, by their features alone {:.1} %",
-            if profile > 0 { "yes" } else { "no" },
-            100.0 * chosen,
-            100.0 * self.selection.features_alone()
-        ));
+        lines.extend(self.edge_trust.diagnosis());
+        lines.extend(summary::channels(self));
         lines
     }
 
@@ -353,12 +516,12 @@ impl NodeClassifier for FittedLhs {
         Ok(Some(network.codes(&self.members[0].constants())))
     }
 
-    fn tampering(&self) -> Option<Tampering> {
-        Some(self.tampering)
+    fn edge_trust(&self) -> Option<EdgeTrust> {
+        Some(self.edge_trust.clone())
     }
 
     fn kept_edges<'a>(&self, graph: &'a Graph, features: &Features) -> Result<Cow<'a, Graph>> {
-        self.trimmed(graph, features)
+        self.weighed(graph, features)
     }
 
     fn structure(&self, graph: &Graph, features: &Features) -> Result<Option<Structure>> {
@@ -382,40 +545,42 @@ impl FittedLhs {
         &self.selection
     }
 
-    /// Whether the edges looked tampered with, and what was done about it.
-    pub fn tampering(&self) -> &Tampering {
-        &self.tampering
+    /// How far the plausibility of edges is believed.
+    pub fn edge_trust(&self) -> &EdgeTrust {
+        &self.edge_trust
     }
 
     /// The latent structure of a graph, which need not be the training graph.
     pub fn structure(&self, graph: &Graph, features: &Features) -> Result<Structure> {
-        let graph = self.trimmed(graph, features)?;
-        self.structure_of(&graph, features)
+        settings::same_columns(features, self.channels.features)?;
+        match self.remembered(graph, features) {
+            Some(seen) => Ok(seen.structure.clone()),
+            None => self.structure.apply(&*self.weighed(graph, features)?, features),
+        }
     }
 
     /// The encoder on a graph.
     fn network(&self, graph: &Graph, features: &Features) -> Result<Encoder<'_>> {
-        let graph = self.trimmed(graph, features)?;
-        let structure = self.structure_of(&graph, features)?;
+        let structure = self.structure(graph, features)?;
+        let graph = self.weighed(graph, features)?;
         Ok(Encoder::new(&self.config, self.channels, &graph, features, &structure))
     }
 
-    /// A graph without the edges to leave out.
-    fn trimmed<'a>(&self, graph: &'a Graph, features: &Features) -> Result<Cow<'a, Graph>> {
-        let learned_from = |known: Option<u32>| known.is_some_and(|node| self.learned_from[node as usize]);
-        self.tampering
-            .trimmed(graph, || self.structure.known(features).into_iter().map(learned_from).collect())
+    /// A graph with its edges weighed.
+    fn weighed<'a>(&self, graph: &'a Graph, features: &Features) -> Result<Cow<'a, Graph>> {
+        let Some(weights) = &self.edge_weights else { return Ok(Cow::Borrowed(graph)) };
+        if let Some(seen) = self.remembered(graph, features) {
+            return Ok(Cow::Owned(seen.weighed.clone()));
+        }
+        let known = self.structure.known(features);
+        let learned_from = |known: &Option<u32>| known.is_some_and(|node| self.learned_from[node as usize]);
+        let marked: Vec<bool> = known.iter().map(learned_from).collect();
+        weights.weigh(graph, features, &known, &marked)
     }
 
-    /// The structure of a graph from which the edges to leave out are gone.
-    fn structure_of(&self, graph: &Graph, features: &Features) -> Result<Structure> {
-        settings::same_columns(features, self.channels.features)?;
-        match &self.seen {
-            Some((seen, structure)) if seen == graph && self.structure.was_learned_on(features) => {
-                Ok(structure.clone())
-            }
-            _ => self.structure.apply(graph, features),
-        }
+    /// The training graph, if it is this one.
+    fn remembered(&self, graph: &Graph, features: &Features) -> Option<&Seen> {
+        self.seen.as_ref().filter(|seen| seen.given == *graph && self.structure.was_learned_on(features))
     }
 
     fn num_classes(&self) -> usize {
@@ -446,9 +611,14 @@ struct State {
     selection: ChannelSelection,
     #[serde(default)]
     agreeing_edges: Option<f32>,
-    tampering: Tampering,
+    edge_trust: EdgeTrust,
     structure: Choices,
 }
+
+/// Where the views of the graph are kept that edges are weighed by.
+const GIVEN: &str = "given";
+/// The tensor of the models of plausibility.
+const PLAUSIBILITY: &str = "plausibility";
 
 /// The list that says, with 1, which of the known nodes were learned from.
 const LEARNED_FROM: &str = "learned_from";
@@ -457,7 +627,7 @@ impl FittedModel for FittedLhs {
     fn restore(saved: &SavedModel) -> Result<Self> {
         let config: Lhs = saved.settings()?;
         let state: State = saved.state()?;
-        let State { channels, classes, ensemble_size, selection, agreeing_edges, tampering, structure } =
+        let State { channels, classes, ensemble_size, selection, agreeing_edges, edge_trust, structure } =
             state;
         let structure = FittedStructure::restore(structure, &saved.contents)?;
         let learned_from: Vec<bool> = saved.list(LEARNED_FROM)?.iter().map(|&from| from > 0).collect();
@@ -474,9 +644,20 @@ impl FittedModel for FittedLhs {
             Ok(parameters)
         };
         let members = (1..=ensemble_size).map(member).collect::<Result<_>>()?;
+        let edge_weights = saved.contents.tensors.get(PLAUSIBILITY).map(|weights| {
+            let plausibility = Plausibility::from_weights(weights);
+            Ok(EdgeWeights {
+                trust: edge_trust.trust,
+                plausibility: plausibility
+                    .ok_or_else(|| saved.damaged("the weights of plausibility do not fit"))?,
+                bases: Bases::restore(GIVEN, &saved.contents)?.into(),
+            })
+        });
+        let edge_weights = edge_weights.transpose()?;
         Ok(FittedLhs {
             config,
-            tampering,
+            edge_trust,
+            edge_weights,
             structure,
             learned_from,
             seen: None,

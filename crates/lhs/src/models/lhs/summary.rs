@@ -1,15 +1,46 @@
 //! What LHS decided, in sentences that need no knowledge of the model.
 
 use super::FittedLhs;
-use super::tampering::Tampering;
+use super::edge_trust::EdgeTrust;
+use super::encoder::Channels;
 use crate::structure::Views;
 use crate::training::Task;
 
 /// Two or three sentences.
 pub(super) fn of(model: &FittedLhs) -> Vec<String> {
     let mut sentences = vec![neighbours(model), edges(model)];
-    sentences.push(tampering(&model.tampering));
+    sentences.push(trust(&model.edge_trust, model.config.trust.given().is_some()));
     sentences
+}
+
+/// What is read, in the words of the method.
+pub(super) fn channels(model: &FittedLhs) -> Vec<String> {
+    let Channels { profile, incoming_profile, latent_hops, given_hops, incoming_hops, directed, .. } =
+        model.channels;
+    let (latent_layers, given_layers) = (model.channels.latent_layers, model.channels.given_layers);
+    let yes = |read: bool| if read { "yes" } else { "no" };
+    let given = if directed {
+        format!(
+            "{given_hops} along the given edges and {incoming_hops} against them, whom a node leads to: {}, who leads to it: {}",
+            yes(profile > 0),
+            yes(incoming_profile > 0)
+        )
+    } else {
+        format!("{given_hops} over the given one, profiles: {}", yes(profile > 0))
+    };
+    let (_, chosen) = model.config.channel_set(model.channels.features, &model.selection);
+    let mut lines = vec![format!(
+        "read: {latent_hops} hops over the latent graph, {given}; closed-form classifiers get {:.1} % right, by the \
+         features alone {:.1} %",
+        100.0 * chosen,
+        100.0 * model.selection.features_alone()
+    )];
+    if latent_layers + given_layers > 0 {
+        lines.push(format!(
+            "layers: {latent_layers} over the latent graph, {given_layers} over the given one"
+        ));
+    }
+    lines
 }
 
 /// What the given neighbours are like, and what is read beside them.
@@ -20,7 +51,7 @@ fn neighbours(model: &FittedLhs) -> String {
         Views::Both => "features and neighbours",
     };
     let own = format!("a graph of its own making, which joins nodes of like {alike}");
-    let read = model.channels().latent_hops > 0;
+    let read = model.channels().read_latent();
     let found = match model.agreeing_edges {
         Some(share) if share < 0.5 => "Neighbours mostly differ in class",
         Some(_) => "Neighbours mostly share a class",
@@ -44,7 +75,8 @@ fn neighbours(model: &FittedLhs) -> String {
 /// Whether the given edges are read, and in which way.
 fn edges(model: &FittedLhs) -> String {
     let channels = model.channels();
-    match (channels.given_hops > 0, channels.profile > 0) {
+    let hops = channels.given_hops + channels.incoming_hops + channels.given_layers > 0;
+    match (hops, channels.profile + channels.incoming_profile > 0) {
         (true, true) => {
             "The given edges are read, too: what neighbours are like, and who they are.".to_string()
         }
@@ -61,14 +93,16 @@ fn edges(model: &FittedLhs) -> String {
     }
 }
 
-fn tampering(found: &Tampering) -> String {
-    match (found.sign.is_some(), found.least_support > 0.0) {
-        (true, true) => "The edges may have been tampered with; those that least fit in are left out.",
-        (true, false) => {
-            "The edges may have been tampered with; leaving out those that least fit in did not help."
+fn trust(found: &EdgeTrust, given: bool) -> String {
+    match (found.trust > 0.0, found.trained.is_empty(), given) {
+        (true, _, true) => "Given edges count by how plausible they are, as the settings ask.",
+        (true, _, false) => {
+            "Given edges count by how plausible they are: the validation nodes do better so, as if some edges had been tampered \
+             with."
         }
-        (false, true) => "Edges that least fit in are left out, as the settings ask.",
-        (false, false) => "There is no sign that the edges were tampered with.",
+        (false, _, true) => "All given edges count alike, as the settings ask.",
+        (false, true, false) => "There is no sign that the edges were tampered with.",
+        (false, false, false) => "All given edges count alike: trusting the plausible ones more did not help.",
     }
     .to_string()
 }
