@@ -49,7 +49,7 @@ fn a_prediction_is_explained_by_id_in_any_order() {
     let channels = node["channels"].as_array().unwrap();
     assert!(channels.iter().any(|channel| channel["name"] == "own features"), "{channels:?}");
     assert!(node["features"]["most"].as_array().unwrap().len() <= 3);
-    assert!(node["tampering"].is_object() && node["latent_neighbours"].is_array());
+    assert!(node["edge_trust"].is_object() && node["latent_neighbours"].is_array());
 
     let again = bench.json("explain run --node account-7 --top 3 --data reversed.npz");
     let other = &again["nodes"][0];

@@ -78,7 +78,7 @@ fn what_is_claimed_of_an_edge_is_what_the_model_says_without_it() {
             assert_ne!(flip.prediction, told.prediction);
             flips += 1;
         }
-        assert!(told.channels.is_none() && told.latent_neighbours.is_none() && told.tampering.is_none());
+        assert!(told.channels.is_none() && told.latent_neighbours.is_none() && told.edge_trust.is_none());
     }
     assert!(flips > 0, "no edge changes anything: is any of them tried?");
 }
@@ -118,7 +118,7 @@ fn lhs_tells_its_channels_and_its_latent_neighbours() {
     let (first, next) = (told.probabilities[0].probability, told.probabilities[1].probability);
     assert!((lead - (first / next).ln()).abs() < 1e-3, "{lead} is not the lead of {first} over {next}");
     assert!(told.latent_neighbours.unwrap().iter().all(|other| other.weight > 0.0));
-    assert_eq!(told.tampering.unwrap().sign, None);
+    assert_eq!(told.edge_trust.unwrap().trust, 0.0);
 }
 
 #[test]

@@ -27,8 +27,9 @@
 //! | `adj_data`, `adj_indices`, `adj_indptr`, `adj_shape`, `attr_data`, …, `labels` | Nettack, DeepRobust, GNNBench |
 //! | `data`, `indices`, `indptr`, `shape`, `format` | `scipy.sparse.save_npz` of an adjacency matrix |
 //!
-//! [`LoadOptions::directed`] keeps the direction of a file whose `directed` is true. Files without that
-//! member list undirected pairs, so there the option changes nothing.
+//! [`LoadOptions::directed`] keeps the direction of a file whose `directed` is true. In a file without that member edges
+//! go from the first node to the second, unless the first is the smaller one in every pair: whoever lists pairs so has no direction
+//! to tell, and the option changes nothing.
 
 mod adjacency;
 mod archive;
@@ -179,7 +180,8 @@ fn read_graph(archive: &mut Archive, num_nodes: usize, options: &LoadOptions) ->
             array.into_vec::<f32>()
         })?);
     }
-    let directed = options.directed && archive.has("directed") && read_directed(archive)?;
+    let directed = options.directed
+        && if archive.has("directed") { read_directed(archive)? } else { edges.iter().any(|(a, b)| a > b) };
     let graph = Graph::build(num_nodes, &edges, weights.as_deref(), directed);
     graph.map_err(|error| archive.locate(error, "edge_weights"))
 }

@@ -109,6 +109,7 @@ mod tests {
     const SIZES: DataSizes = DataSizes {
         nodes: 10_000,
         entries: 100_000,
+        directed: false,
         features: 500,
         values: 5_000_000,
         sparse: false,

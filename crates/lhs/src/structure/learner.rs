@@ -530,6 +530,12 @@ impl FittedStructure {
         self.bases.identity.len()
     }
 
+    /// What is looked at in a graph, and no latent graph, for those who read none.
+    pub(crate) fn without_latent(&self, graph: &Graph, features: &Features) -> Result<Structure> {
+        let inputs = Arc::new(self.bases.inputs(graph, features, &self.known(features)));
+        Ok(Structure { inputs, rounds: vec![Graph::from_edges(graph.num_nodes(), &[])?.0] })
+    }
+
     /// The structure of a graph, which need not be the training graph.
     pub fn apply(&self, graph: &Graph, features: &Features) -> Result<Structure> {
         let known = self.known(features);

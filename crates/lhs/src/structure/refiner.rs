@@ -507,11 +507,18 @@ mod tests {
         let labelled =
             Labelled { nodes: (0..120).collect(), classes: (0..120).map(|node| node % 2).collect() };
         (0..120).for_each(|node| rows.row_mut(node)[3] = if node % 2 == 0 { 0.06 } else { -0.06 });
-        let input = RefinerInput { structure: dataset.graph(), rows: &rows, labelled: &labelled };
+        let sights = [Features::Dense(rows.clone())];
+        let input = RefinerInput {
+            structure: dataset.graph(),
+            sights: &sights,
+            labelled: &labelled,
+            num_classes: 2,
+        };
         for constraint in [Constraint::Vote, Constraint::Pairs] {
             let config = RefinerConfig {
                 constraint,
                 contrastive_weight: 0.0,
+                class_weight: 0.0,
                 pairwise_temperature: 0.5,
                 epochs: 200,
                 ..RefinerConfig::default()
@@ -522,7 +529,7 @@ mod tests {
                 super::super::views::to_unit_rows(&mut unit);
                 super::super::agreement::agreement(&unit, &labelled, 2, Default::default()).nearest
             };
-            let (before, after) = (vote(&rows), vote(&refiner.embed(dataset.graph(), &rows)));
+            let (before, after) = (vote(&rows), vote(&refiner.embed(dataset.graph(), &sights).codes));
             assert!(after > before + 0.1, "{constraint:?}: {before} {after}");
         }
     }

@@ -63,6 +63,8 @@ pub struct DataSizes {
     pub nodes: usize,
     /// Stored entries of the adjacency matrix: twice the edges of a graph without direction.
     pub entries: usize,
+    /// Whether edges have a direction.
+    pub directed: bool,
     /// Feature columns.
     pub features: usize,
     /// Stored feature values.
@@ -81,6 +83,7 @@ impl DataSizes {
         DataSizes {
             nodes: task.graph.num_nodes(),
             entries: task.graph.adjacency().nnz(),
+            directed: task.graph.is_directed(),
             features: task.features.dim(),
             values: task.features.values().len(),
             sparse: matches!(task.features, Features::Sparse(_)),
@@ -199,6 +202,7 @@ mod tests {
         let sizes = DataSizes {
             nodes: most,
             entries: most,
+            directed: true,
             features: most,
             values: most,
             sparse: true,

@@ -1,6 +1,5 @@
 //! LHS beyond the contract: graphs it did not see, its switches, and data that has little to say.
 
-use lhs::graph::support::{edge_support, supported};
 use lhs::graph::synth::SynthConfig;
 use lhs::graph::{Dataset, DatasetParts, Features, Graph, Split};
 use lhs::linalg::Mat;
@@ -79,35 +78,39 @@ fn tampered(dataset: &Dataset) -> Dataset {
 }
 
 #[test]
-fn tampering_at_training_nodes_is_noticed_and_said() {
+fn whether_plausible_edges_are_trusted_is_decided_at_the_validation_nodes() {
     let clean = heterophilic(700);
-    let said = |dataset: &Dataset| {
-        fit(&quick(), dataset).diagnostics().into_iter().find(|remark| remark.contains("tampered with"))
-    };
-    assert_eq!(said(&clean), None);
-    assert!(said(&tampered(&clean)).is_some());
+    let reads_edges = Lhs { profile: Auto::Given(true), given_hops: Auto::Given(1), ..quick() };
+    let decided = |dataset: &Dataset| fit(&reads_edges, dataset).edge_trust().clone();
+    assert_eq!(decided(&clean).trust, 0.0);
+    let found = decided(&tampered(&clean));
+    assert!(found.trust > 0.0 && found.trained.len() == 2, "{found:?}");
+    assert!(found.trained[1].1 > found.trained[0].1, "{found:?}");
 }
 
 #[test]
-fn edges_without_support_are_left_out_of_learning_and_of_prediction() {
-    let dataset = heterophilic(200);
-    let marked = Task::new(&dataset, &dataset.splits()[0]).unwrap().train.marked_among(200);
-    let mut support = edge_support(dataset.graph(), &marked);
-    support.sort_unstable_by(f32::total_cmp);
-    let least = support[support.len() / 2];
-    let trimmed = dataset.clone().with_graph(supported(dataset.graph(), &marked, least).unwrap()).unwrap();
-    let reads_edges = |least_support| Lhs {
-        least_support: Auto::Given(least_support),
+fn edges_are_weighed_in_learning_and_in_prediction() {
+    let dataset = tampered(&heterophilic(300));
+    let reads_edges = |trust| Lhs {
+        trust: Auto::Given(trust),
         profile: Auto::Given(true),
         given_hops: Auto::Given(1),
         ..quick()
     };
+    let model = fit(&reads_edges(3.0), &dataset);
+    let weighed = model.kept_edges(dataset.graph(), dataset.features()).unwrap().into_owned();
+    assert!(weighed.num_edges() < dataset.graph().num_edges(), "what is not plausible goes");
     let predict =
         |model: &dyn NodeClassifier, data: &Dataset| model.predict(data.graph(), data.features()).unwrap();
-    let plain = fit(&reads_edges(0.0), &trimmed);
-    let expected = predict(&plain, &trimmed);
-    assert_ne!(expected, predict(&plain, &dataset), "the other edges would change something");
-    assert_eq!(expected, predict(&fit(&reads_edges(least), &dataset), &dataset));
+    let found = predict(&model, &dataset);
+    // The same as a model that was given the weighed edges.
+    let weighed = dataset.clone().with_graph(weighed).unwrap();
+    assert_eq!(found, predict(&fit(&reads_edges(0.0), &weighed), &weighed));
+    assert_ne!(found, predict(&fit(&reads_edges(0.0), &dataset), &dataset));
+    // A graph that is not the training graph is weighed, too.
+    let fewer = dataset.graph().with_edges_where(|a, b| (a + b) % 7 != 0).unwrap();
+    let kept = model.kept_edges(&fewer, dataset.features()).unwrap();
+    assert!(kept.weights().is_some_and(|weights| weights.iter().any(|weight| *weight < 1.0)));
 }
 
 #[test]
@@ -138,7 +141,10 @@ fn every_switch_of_an_ablation_trains() {
         "channel_dropout = 0.0",
         "ensemble_size = 1",
         "ensemble_size = 2",
-        "least_support = 0.5",
+        "trust = 2.0",
+        "latent_layers = 2",
+        "given_layers = 2",
+        "structure.refiner.class_weight = 0.0",
     ];
     for switch in switches {
         let mut settings = toml::Table::try_from(quick()).unwrap();

@@ -120,6 +120,8 @@ pub struct Channels {
     pub latent_layers: usize,
     /// Layers over the given graph.
     pub given_layers: usize,
+    /// Whether layers learn with little to hinder them.
+    pub gentle: bool,
     /// Whether the direction of edges is read.
     pub directed: bool,
     /// Columns of the rows to restore; 0 without reconstruction.

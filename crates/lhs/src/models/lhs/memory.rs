@@ -1,12 +1,14 @@
 //! How much memory LHS needs: first the structure, then one encoder after the other.
 
 use super::encoder::DECODED;
-use super::{FEW_NODES, HOPS, Lhs};
+use super::{FEW_NODES, HOPS, Lhs, most_layers};
 use crate::training::memory_plan::{Amounts, Count, product};
 use crate::training::{DataSizes, MemoryPlan};
 
 /// Matrices that the tape keeps of each code.
 const CODE_COPIES: usize = 6;
+/// Matrices that the tape keeps of each layer.
+const LAYER_COPIES: usize = 9;
 /// Rounds that are thought of where each must pay: seldom do more.
 const ROUNDS: usize = 2;
 
@@ -28,7 +30,8 @@ fn structure(config: &Lhs, sizes: &DataSizes) -> Amounts {
     let settings = &config.structure;
     let nodes = sizes.nodes;
     let of_features = settings.components.min(nodes).min(sizes.features);
-    let of_edges = settings.components.min(nodes);
+    let directions = 1 + usize::from(sizes.directed);
+    let of_edges = settings.components.min(nodes) * directions;
     let columns = of_features + of_edges;
     let rank = match settings.directions_per_class {
         0 => columns,
@@ -48,17 +51,22 @@ fn structure(config: &Lhs, sizes: &DataSizes) -> Amounts {
     let sampled = refiner.sample.min(nodes);
     let contrasted = if nodes <= refiner.exact_up_to { nodes } else { refiner.batch.min(nodes) };
     let pairs = refiner.pairs.min(sizes.labelled);
-    let weights = product([columns, refiner.hidden, 2]) + product([refiner.hidden, refiner.hidden]);
+    // A code for the features and one for the neighbour rows in each direction.
+    let sights = usize::from(sizes.features > 0) + directions;
+    let weights = product([sizes.features, refiner.hidden])
+        + product([directions, nodes, refiner.hidden])
+        + product([2, sights, refiner.hidden, refiner.hidden]);
     let learning = rounds > 0;
     let if_learning = |count: Count| if learning { count } else { Count(0) };
     Amounts {
         prepared: bases * 2usize + views + graphs + if_learning(product([nodes, refiner.hidden, 4])),
         parameters: if_learning(weights * product([refiner.folds, rounds])),
         activations: if_learning(
-            product([sampled, refiner.hidden, 16])
+            product([sampled, refiner.hidden, 12 + 4 * sights])
                 + product([contrasted, contrasted, 3])
                 + product([pairs, pairs, 3])
-                + product([sampled, columns, 4]),
+                + sizes.input() * 2usize
+                + sizes.propagation(),
         ),
     }
 }
@@ -68,24 +76,29 @@ fn encoder(config: &Lhs, sizes: &DataSizes) -> Amounts {
     let nodes = sizes.nodes;
     let hidden = config.hidden;
     let profile = config.profile.given().unwrap_or(true) || sizes.features == 0;
-    let parts = usize::from(sizes.features > 0) + usize::from(profile);
+    let directions = 1 + usize::from(sizes.directed);
+    let profiles = if profile { directions } else { 0 };
+    let parts = usize::from(sizes.features > 0) + profiles;
     let width = product([parts, hidden]);
     let latent = config.latent_hops.given().unwrap_or(HOPS);
     let given = config.given_hops.given().unwrap_or(HOPS);
-    let hops = Count::from(latent) + given + 1usize;
+    let hops = Count::from(latent) + product([given, directions]) + 1usize;
+    let layers = Count::from(config.latent_layers.given().unwrap_or_else(|| most_layers(nodes)))
+        + config.given_layers.given().unwrap_or_else(|| most_layers(nodes));
     let restored = if config.reconstruction.weight > 0.0 {
         config.structure.components.min(nodes).min(sizes.features.max(1))
     } else {
         0
     };
     let decoded = if restored > 0 { (Count::from(latent) + 1usize) * DECODED } else { Count(0) };
-    let rows = if profile { nodes } else { 0 };
+    let rows = profiles * nodes;
     let inner = config.layers.saturating_sub(1);
     let weights = product([sizes.features, hidden])
         + product([rows, hidden])
         + product([parts, inner, hidden, hidden])
         + width * hops * sizes.classes
-        + width * decoded;
+        + width * decoded
+        + layers * product([directions + 1, hidden, hidden]);
     let usual = if nodes <= FEW_NODES { 3 } else { 1 };
     let members = config.ensemble_size.given().unwrap_or(usual);
     let masked = (config.reconstruction.mask * nodes as f32) as usize;
@@ -95,6 +108,7 @@ fn encoder(config: &Lhs, sizes: &DataSizes) -> Amounts {
         parameters: weights + Count((weights * members.saturating_sub(1)).0 / 5),
         activations: width * product([config.layers, nodes, CODE_COPIES])
             + (hops * sizes.classes + decoded) * product([nodes, 3])
-            + product([masked, restored, 3]),
+            + product([masked, restored, 3])
+            + layers * product([nodes, hidden, LAYER_COPIES + directions]),
     }
 }

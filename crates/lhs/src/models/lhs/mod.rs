@@ -27,7 +27,7 @@ use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
 use crate::structure::{Bases, Choices, FittedStructure, Structure, StructureConfig};
 use crate::training::{
-    Auto, DataSizes, EpochRecord, MemoryPlan, Observer, Parameters, Score, Session, Supervised, Task,
+    Auto, DataSizes, EpochRecord, Memo, MemoryPlan, Observer, Parameters, Score, Session, Supervised, Task,
     Tensors, TrainingConfig, probabilities, train,
 };
 use channel_selection::{ChannelSelection, ChannelSet, Fixed};
@@ -40,9 +40,19 @@ const FEW_NODES: usize = 10_000;
 /// Hops over a graph that is worth reading.
 const HOPS: usize = 2;
 /// How many layers are tried, one after the other, as long as they pay.
-const LADDER: [usize; 3] = [2, 6, 12];
+const LADDER: [usize; 2] = [4, 12];
+/// On graphs of more nodes layers are not tried: they take time and memory there.
+const LAYERS_TRIED_UP_TO: usize = 20_000;
+/// Nodes times layers up to which several members are worth their time.
+const FEW_NODES_IN_LAYERS: usize = 40_000;
+/// With layers steps are so much shorter.
+const STEP_WITH_LAYERS: f32 = 0.3;
+/// Share of the codes dropped where layers learn gently.
+const GENTLE_DROPOUT: f32 = 0.2;
+/// Patience of trainings that are only compared, at most.
+const TRIAL_PATIENCE: usize = 40;
 /// Standard errors of a share at the validation nodes that layers must add.
-const LAYERS_MARGIN: f32 = 0.5;
+const LAYERS_MARGIN: f32 = 0.75;
 
 /// Settings of LHS.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,6 +75,9 @@ pub struct Lhs {
     pub latent_layers: Auto<usize>,
     /// The same over the given graph.
     pub given_layers: Auto<usize>,
+    /// Whether layers learn with little to hinder them: whole inputs, a fifth of the codes dropped, no weight decay; `true`, `false`
+    /// or `auto`: what serves the validation nodes.
+    pub gentle_layers: Auto<bool>,
     /// Every given edge is weighed by its plausibility to this power, 0 (not at all) or above, or `auto`: what serves the
     /// validation nodes.
     pub trust: Auto<f32>,
@@ -98,6 +111,7 @@ impl Default for Lhs {
             profile: Auto::CHOOSE,
             latent_layers: Auto::CHOOSE,
             given_layers: Auto::CHOOSE,
+            gentle_layers: Auto::CHOOSE,
             trust: Auto::CHOOSE,
             input_dropout: 0.5,
             dropout: 0.6,
@@ -191,16 +205,31 @@ impl Lhs {
         selection.best(self.fixed(feature_columns))
     }
 
-    fn num_members(&self, graph: &Graph) -> usize {
-        let usual = if graph.num_nodes() <= FEW_NODES { 3 } else { 1 };
-        self.ensemble_size.given().unwrap_or(usual)
+    fn num_members(&self, graph: &Graph, channels: &Channels) -> usize {
+        let nodes = graph.num_nodes();
+        let layers = channels.given_layers + channels.latent_layers;
+        let few = nodes <= FEW_NODES && nodes * layers <= FEW_NODES_IN_LAYERS;
+        self.ensemble_size.given().unwrap_or(if few { 3 } else { 1 })
+    }
+
+    /// The settings that an encoder with these channels learns by.
+    fn learning(&self, channels: &Channels) -> Lhs {
+        let mut config = self.clone();
+        if channels.given_layers + channels.latent_layers > 0 {
+            config.training.learning_rate *= STEP_WITH_LAYERS;
+            if channels.gentle {
+                (config.input_dropout, config.dropout) = (0.0, GENTLE_DROPOUT.min(self.dropout));
+                config.training.weight_decay = Auto::Given(0.0);
+            }
+        }
+        config
     }
 
     fn channels(&self, task: &Task<'_>, structure: &Structure, selection: &ChannelSelection) -> Channels {
         let set = self.channel_set(task.features.dim(), selection).0;
         let known = structure.inputs.profiles.neighbour_rows.cols();
         let hops = |given: Auto<usize>, read: bool| if read { given.given().unwrap_or(HOPS) } else { 0 };
-        Channels {
+        let channels = Channels {
             features: task.features.dim(),
             profile: if set.profile { known } else { 0 },
             incoming_profile: if set.incoming_profile { known } else { 0 },
@@ -209,17 +238,20 @@ impl Lhs {
             incoming_hops: hops(self.given_hops, set.incoming),
             latent_layers: self.latent_layers.given().unwrap_or(0),
             given_layers: self.given_layers.given().unwrap_or(0),
+            gentle: self.gentle_layers.given().unwrap_or(false),
             directed: structure.inputs.incoming.is_some(),
-            target: if self.reconstruction.weight > 0.0 {
-                if task.features.dim() > 0 {
-                    structure.inputs.features.cols()
-                } else {
-                    structure.inputs.profile_directions().cols()
-                }
-            } else {
-                0
-            },
+            target: 0,
+        };
+        // What nobody reads need not be restored from.
+        if self.reconstruction.weight == 0.0 || !channels.read_latent() {
+            return channels;
         }
+        let target = if channels.features > 0 {
+            structure.inputs.features.cols()
+        } else {
+            structure.inputs.profile_directions().cols()
+        };
+        Channels { target, ..channels }
     }
 }
 
@@ -254,7 +286,7 @@ impl Model for Lhs {
         let prepared = self.prepare(task, true, seed, session)?;
         let (channels, first) = self.with_layers(task, &prepared, seed, session)?;
         let mut members = vec![first];
-        for number in 1..self.num_members(task.graph) {
+        for number in 1..self.num_members(task.graph, &channels) {
             let stage = format!("classifier-{}", number + 1);
             members
                 .push(self.member(task, &prepared.structure, channels, (&stage, number), seed, session)?.0);
@@ -334,14 +366,14 @@ impl Lhs {
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<f32> {
-        // An interrupted trial is begun anew: it leaves nothing behind that the training could take for its own.
-        let mut session =
-            Session { observer: &Trial(session.observer), checkpoints: None, memo: session.memo };
+        let observer = Trial(session.observer);
+        let session = &mut observer.session(session.memo);
         let graph = weigh(edge_weights, task)?;
         let task = &Task { graph: &graph, ..task.clone() };
-        let prepared = self.prepare(task, false, seed, &mut session)?;
+        let prepared = self.prepare(task, false, seed, session)?;
         let stage = ("classifier-1", 0);
-        let trained = self.member(task, &prepared.structure, prepared.channels, stage, seed, &mut session)?;
+        let trained =
+            self.hasty().member(task, &prepared.structure, prepared.channels, stage, seed, session)?;
         Ok(quality(trained.1))
     }
 
@@ -382,11 +414,13 @@ impl Lhs {
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<(Parameters, Option<Score>)> {
-        let network = Encoder::new(self, channels, task.graph, task.features, structure);
-        let objective = Supervised::new(&network, task, &self.training)?;
+        let config = self.learning(&channels);
+        let network = Encoder::new(&config, channels, task.graph, task.features, structure);
+        let objective = Supervised::new(&network, task, &config.training)?;
         let seed = derive(seed, &[1, number as u64]);
-        let mut parameters = encoder::parameters(self, &channels, task.num_classes, seed);
-        let trained = train(stage, &objective, &mut parameters, &self.training, derive(seed, &[1]), session)?;
+        let mut parameters = encoder::parameters(&config, &channels, task.num_classes, seed);
+        let trained =
+            train(stage, &objective, &mut parameters, &config.training, derive(seed, &[1]), session)?;
         Ok((parameters, trained.best))
     }
 
@@ -399,12 +433,17 @@ impl Lhs {
         session: &mut Session<'_>,
     ) -> Result<(Channels, Parameters)> {
         let plain = prepared.channels;
-        let mut train = |channels: Channels, stage: &str| {
-            let (parameters, score) =
-                self.member(task, &prepared.structure, channels, (stage, 0), seed, session)?;
-            Ok::<_, crate::Error>((channels, parameters, quality(score)))
+        let (first, score) =
+            self.member(task, &prepared.structure, plain, ("classifier-1", 0), seed, session)?;
+        let mut best = (plain, quality(score));
+        let hasty = self.hasty();
+        let trial = |channels: Channels, stage: &str, session: &mut Session<'_>| {
+            let observer = Trial(session.observer);
+            let session = &mut observer.session(session.memo);
+            let trained =
+                hasty.member(task, &prepared.structure, channels, (stage, 0), seed, session)?;
+            Ok::<_, crate::Error>((channels, quality(trained.1)))
         };
-        let mut best = train(plain, "classifier-1")?;
         let count = task.val.nodes.len();
         let given: &dyn Fn(Channels, usize) -> Channels =
             &|channels, layers| Channels { given_layers: layers, ..channels };
@@ -414,16 +453,45 @@ impl Lhs {
         let try_latent = self.latent_layers.given().is_none() && plain.read_latent();
         for (name, asked, with) in [("given", try_given, given), ("latent", try_latent, latent)] {
             let start = best.0;
-            for layers in LADDER.into_iter().filter(|_| asked && count > 0) {
-                let next = train(with(start, layers), &format!("classifier-1-{name}-{layers}"))?;
-                if next.2 - best.2 <= margin(best.2, count, LAYERS_MARGIN) {
+            let most = most_layers(task.graph.num_nodes());
+            // Which way of learning suits the graph shows in the first layers.
+            let mut ways: &[bool] = match self.gentle_layers.given() {
+                Some(false) => &[false],
+                Some(true) => &[true],
+                None => &[false, true],
+            };
+            for layers in LADDER.into_iter().filter(|layers| asked && count > 0 && *layers <= most) {
+                let before = best.1;
+                for &gentle in ways {
+                    let next = trial(Channels { gentle, ..with(start, layers) }, name, session)?;
+                    if next.1 > best.1 && next.1 - before > margin(before, count, LAYERS_MARGIN) {
+                        best = next;
+                    }
+                }
+                if best.1 == before {
                     break;
                 }
-                best = next;
+                ways = if best.0.gentle { &[true] } else { &[false] };
             }
         }
-        Ok((best.0, best.1))
+        if best.0 == plain {
+            return Ok((plain, first));
+        }
+        let stage = ("classifier-1-layers", 0);
+        Ok((best.0, self.member(task, &prepared.structure, best.0, stage, seed, session)?.0))
     }
+
+    /// For comparisons, which need not run to the last epoch.
+    fn hasty(&self) -> Lhs {
+        let mut config = self.clone();
+        config.training.patience = config.training.patience.min(TRIAL_PATIENCE);
+        config
+    }
+}
+
+/// How many layers over a graph are tried at most, on graphs of so many nodes.
+fn most_layers(nodes: usize) -> usize {
+    if nodes <= LAYERS_TRIED_UP_TO { LADDER[LADDER.len() - 1] } else { 0 }
 }
 
 /// The training graph with its edges weighed.
@@ -561,7 +629,12 @@ impl FittedLhs {
 
     /// The encoder on a graph.
     fn network(&self, graph: &Graph, features: &Features) -> Result<Encoder<'_>> {
-        let structure = self.structure(graph, features)?;
+        let structure = if self.channels.read_latent() {
+            self.structure(graph, features)?
+        } else {
+            settings::same_columns(features, self.channels.features)?;
+            self.structure.without_latent(&*self.weighed(graph, features)?, features)?
+        };
         let graph = self.weighed(graph, features)?;
         Ok(Encoder::new(&self.config, self.channels, &graph, features, &structure))
     }
@@ -590,6 +663,13 @@ impl FittedLhs {
 
 /// Watches a trial, which is not part of the curve that leads to the model.
 struct Trial<'a>(&'a dyn Observer);
+
+impl Trial<'_> {
+    /// An interrupted trial is begun anew: it leaves nothing behind that the training could take for its own.
+    fn session<'b>(&'b self, memo: Option<&'b Memo>) -> Session<'b> {
+        Session { observer: self, checkpoints: None, memo }
+    }
+}
 
 impl Observer for Trial<'_> {
     fn stopping(&self) -> bool {
