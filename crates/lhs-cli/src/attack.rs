@@ -33,6 +33,9 @@ pub struct AttackArgs {
     /// Another setting of the attack, such as keep=0.5; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Keep the direction of the edges
+    #[arg(long)]
+    directed: bool,
     /// The split whose test nodes are attacked
     #[arg(long, value_name = "K", default_value_t = 0)]
     split: usize,
@@ -70,7 +73,7 @@ pub fn run(args: &AttackArgs, global: &Global) -> Result<()> {
     }
     let attack = (kind.build)(&settings)?;
     let target = Target::new(&args.out, None, args.force)?;
-    let dataset = load(&args.data, false, global)?.remembering_origin();
+    let dataset = load(&args.data, args.directed, global)?.remembering_origin();
     let split = split_of(&dataset, args.split).map_err(|error| error.in_file(&args.data))?;
     let seed = attack_seed(global.seed, args.split);
     let progress = Progress::new(global, Counts::Steps, 0, kind.name);

@@ -70,6 +70,8 @@ enum Pattern {
     Cyclic,
     /// Any other class
     Uniform,
+    /// Classes are made of roles, and edges lead from a role to the next: whom a node knows tells its class, not what they are
+    Roles,
 }
 
 /// Runs the command.
@@ -86,6 +88,7 @@ pub fn run(args: &SynthArgs, global: &Global) -> Result<()> {
         compatibility: match args.compatibility {
             Pattern::Cyclic => Compatibility::Cyclic,
             Pattern::Uniform => Compatibility::Uniform,
+            Pattern::Roles => Compatibility::Roles,
         },
         features: args.features,
         signal: args.signal,

@@ -110,7 +110,7 @@ impl Attack for AdaptiveConfig {
                 context.step(query, self.queries)?;
                 let tried = draw(query);
                 let Some(victim) = victim else { break };
-                let flipped = edges::flip(dataset.graph(), &pairs(split, &tried))?.graph;
+                let flipped = edges::flip(context.graph(), &pairs(split, &tried))?.graph;
                 let probabilities = victim.predict(&flipped, dataset.features())?;
                 for (place, candidate) in tried.into_iter().enumerate() {
                     let node = split.test[place] as usize;

@@ -1,15 +1,17 @@
 //! What an attack is given: the data, the split, perhaps a trained victim, and somebody who watches.
 
 use crate::error::{Error, Result};
-use crate::graph::{Dataset, Split};
+use crate::graph::{Dataset, Graph, Split};
 use crate::models::NodeClassifier;
 use crate::training::Observer;
 
 /// Where an attack takes place.
 #[derive(Clone, Copy)]
 pub struct AttackContext<'a> {
-    /// The clean data.
+    /// The clean data. Attacks plan on pairs of nodes, so [`super::Attack::prepare`] shows them a dataset without direction.
     pub dataset: &'a Dataset,
+    /// Its graph with the direction of its edges, where `dataset` has lost it.
+    pub directed: Option<&'a Graph>,
     /// Whose test nodes are attacked.
     pub split: &'a Split,
     /// The trained model that will be scored, if there is one: only adaptive attacks look at it.
@@ -21,7 +23,12 @@ pub struct AttackContext<'a> {
 impl<'a> AttackContext<'a> {
     /// No victim, nobody watching.
     pub fn new(dataset: &'a Dataset, split: &'a Split) -> Self {
-        AttackContext { dataset, split, victim: None, observer: &() }
+        AttackContext { dataset, directed: None, split, victim: None, observer: &() }
+    }
+
+    /// The graph that is changed in the end.
+    pub(super) fn graph(&self) -> &'a Graph {
+        self.directed.unwrap_or(self.dataset.graph())
     }
 
     /// To be called once per step: tells how far the attack is, or ends it.

@@ -5,6 +5,9 @@
 //! makes the change and keeps a [`Record`] that is counted, not claimed; [`Attack::perturb`] does both. How strong an attack is, is its
 //! `rate`; 0 changes nothing.
 //!
+//! Attacks flip pairs of nodes. Where edges have a direction, a pair is flipped with all arrows between its nodes, and a new arrow leads
+//! either way, as a hash of its ends decides.
+//!
 //! An attack may use every label, those of the test nodes too: it is the adversary, not a model.
 //!
 //! ```
@@ -47,7 +50,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::graph::heterophily::mean_heterophily;
-use crate::graph::{Dataset, Features, Split};
+use crate::graph::{Dataset, Features, Graph, Split};
 
 /// The settings of an attack, ready to plan.
 pub trait Attack: Send + Sync {
@@ -75,9 +78,16 @@ pub trait Attack: Send + Sync {
     fn prepare(&self, context: &AttackContext<'_>, seed: u64) -> Result<PreparedAttack> {
         self.validate()?;
         check(context.dataset, context.split)?;
+        let graph = context.dataset.graph();
+        let without_direction;
+        let mut context = *context;
+        if graph.is_directed() {
+            without_direction = context.dataset.clone().with_graph(graph.to_undirected())?;
+            context = AttackContext { dataset: &without_direction, directed: Some(graph), ..context };
+        }
         let budget = self.budget(context.dataset, context.split);
         let started = Instant::now();
-        let change = self.plan(context, seed)?;
+        let change = self.plan(&context, seed)?;
         Ok(PreparedAttack { change, budget, seconds: started.elapsed().as_secs_f64() })
     }
 
@@ -108,7 +118,9 @@ impl PreparedAttack {
             flipped.added.len() + flipped.removed.len() <= self.budget,
             "more than the budget was spent"
         );
-        let mean = |graph, test: &[u32]| mean_heterophily(graph, dataset.labels(), test);
+        // Whichever way edges lead: both ends are neighbours.
+        let mean =
+            |graph: &Graph, test: &[u32]| mean_heterophily(&graph.to_undirected(), dataset.labels(), test);
         let heterophily_before = mean(dataset.graph(), &split.test);
         let split = match &change.test {
             Some(test) => Split { test: test.clone(), ..split.clone() },
@@ -154,7 +166,7 @@ impl From<Vec<(u32, u32)>> for Change {
 /// What an attack leaves behind.
 #[derive(Clone, Debug)]
 pub struct Attacked {
-    /// The data after the attack: the same nodes and labels; the graph is undirected.
+    /// The data after the attack: the same nodes and labels; edges have a direction if they had one before.
     pub dataset: Dataset,
     /// The split to score by: that of the context, but for the test nodes, if the attack chose some.
     pub split: Split,
@@ -195,12 +207,6 @@ fn rows_changed(before: &Features, after: Option<&Features>) -> usize {
 /// Refuses data that cannot be attacked.
 fn check(dataset: &Dataset, split: &Split) -> Result<()> {
     dataset.check_trainable()?;
-    if dataset.graph().is_directed() {
-        return Err(Error::data(
-            format!("the edges of {} have a direction", dataset.name()),
-            "attacks work on undirected graphs: read the data without the direction of its edges",
-        ));
-    }
     match split.test.iter().find(|&&node| node as usize >= dataset.num_nodes()) {
         None => Ok(()),
         Some(node) => Err(Error::data(

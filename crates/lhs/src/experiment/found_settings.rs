@@ -195,8 +195,8 @@ mod tests {
         let file = |model: &str, search: Search| {
             layer(&shipped_for("texas"), models::kind(model).unwrap(), search).unwrap().unwrap().1
         };
-        assert!(file("lhs", Search::OneBudget).ends_with("configs/one-budget/texas.toml"));
-        assert!(file("lhs", Search::Widest).ends_with("configs/texas.toml"));
+        assert!(file("gcn", Search::OneBudget).ends_with("configs/one-budget/texas.toml"));
+        assert!(file("gcn", Search::Widest).ends_with("configs/texas.toml"));
         assert!(file("h2gcn", Search::OneBudget).ends_with("configs/texas.toml"));
     }
 

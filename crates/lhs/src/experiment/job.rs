@@ -253,7 +253,8 @@ impl Shared<'_> {
         let split = &job.split.split;
         let seed = attack_seed(job.attack_seed.wrapping_add(planned.id.repeat), job.split.number);
         let observer = Steps(self.observer);
-        let context = AttackContext { dataset: &data.dataset, split, victim, observer: &observer };
+        let context =
+            AttackContext { victim, observer: &observer, ..AttackContext::new(&data.dataset, split) };
         if victim.is_some() && planned.attack.looks_at_victim() {
             return planned.attack.perturb(&context, seed);
         }

@@ -446,11 +446,11 @@ mod tests {
     #[test]
     fn a_suite_says_which_search_its_settings_come_from() {
         let settings = |keys: &str| {
-            let text = format!("title = \"t\"\ndatasets = [\"texas\"]\nmodels = [\"lhs\"]\n{keys}");
+            let text = format!("title = \"t\"\ndatasets = [\"texas\"]\nmodels = [\"gcn\"]\n{keys}");
             let suite: Suite = text.parse().unwrap();
-            let lhs = Method::find("lhs", false, &Registry::default()).unwrap();
+            let gcn = Method::find("gcn", false, &Registry::default()).unwrap();
             let origin = found_settings::shipped_for("texas");
-            settings_of(&suite, Path::new("s.toml"), &lhs, &origin, None).unwrap()
+            settings_of(&suite, Path::new("s.toml"), &gcn, &origin, None).unwrap()
         };
         let (widest, one_budget) = (settings(""), settings("one_budget = true"));
         assert_ne!(widest, one_budget);

@@ -21,6 +21,8 @@ use crate::linalg::Mat;
 
 /// Share of the edges between classes that follow the preference, if there is one.
 const PREFERRED: f64 = 0.8;
+/// Roles in a class, where edges follow them.
+const ROLES: usize = 4;
 /// Drawing pairs until a new one comes up is quick as long as this share of them is not exceeded.
 const FULL: f64 = 0.9;
 
@@ -35,6 +37,9 @@ pub enum Compatibility {
     Cyclic,
     /// Any other class, each as likely.
     Uniform,
+    /// Every class is made of four roles, and all roles stand in a random circle: four of five edges go from a role to the next. Nodes
+    /// of one role know the same nodes, but what classes these have says little.
+    Roles,
 }
 
 /// What graph to make.
@@ -134,6 +139,8 @@ impl SynthConfig {
         let preferred = match self.compatibility {
             Compatibility::Cyclic => PREFERRED,
             Compatibility::Uniform => 0.0,
+            // Each pair of roles has a sixteenth of the room of a pair of classes, and there are four times as many.
+            Compatibility::Roles => PREFERRED * ROLES as f64,
         };
         let enough = intra as f64 <= FULL * room.within
             && inter as f64 <= FULL * room.between
@@ -214,6 +221,40 @@ struct Room {
 struct Blocks {
     class_of: Vec<u32>,
     members: Vec<Vec<u32>>,
+    roles: Option<Roles>,
+}
+
+/// The nodes by role, where edges follow roles.
+struct Roles {
+    role_of: Vec<usize>,
+    members: Vec<Vec<u32>>,
+    /// The role after each.
+    next: Vec<usize>,
+}
+
+impl Roles {
+    fn draw(classes: &[Vec<u32>], nodes: usize, rng: &mut ChaCha8Rng) -> Self {
+        let of_class = |members: &Vec<u32>| -> Vec<Vec<u32>> {
+            (0..ROLES).map(|role| members.iter().skip(role).step_by(ROLES).copied().collect()).collect()
+        };
+        let members: Vec<Vec<u32>> = classes.iter().flat_map(of_class).collect();
+        let mut role_of = vec![0; nodes];
+        for (role, nodes) in members.iter().enumerate() {
+            nodes.iter().for_each(|&node| role_of[node as usize] = role);
+        }
+        let mut circle: Vec<usize> = (0..members.len()).collect();
+        let after = |circle: &[usize], place: usize| circle[(place + 1) % circle.len()];
+        // Neighbours on the circle are of two classes.
+        loop {
+            circle.shuffle(rng);
+            if (0..circle.len()).all(|place| circle[place] / ROLES != after(&circle, place) / ROLES) {
+                break;
+            }
+        }
+        let mut next = vec![0; circle.len()];
+        (0..circle.len()).for_each(|place| next[circle[place]] = after(&circle, place));
+        Roles { role_of, members, next }
+    }
 }
 
 impl Blocks {
@@ -228,7 +269,9 @@ impl Blocks {
         for (node, &class) in class_of.iter().enumerate() {
             members[class as usize].push(node as u32);
         }
-        Blocks { class_of, members }
+        let roles = (config.compatibility == Compatibility::Roles && config.class_shares.is_empty())
+            .then(|| Roles::draw(&members, config.nodes, rng));
+        Blocks { class_of, members, roles }
     }
 
     fn edges(&self, config: &SynthConfig, rng: &mut ChaCha8Rng) -> Vec<(u32, u32)> {
@@ -242,9 +285,7 @@ impl Blocks {
             let enough = edges.len() + if within { intra } else { inter };
             while edges.len() < enough {
                 let a = rng.random_range(0..config.nodes as u32);
-                let own = self.class_of[a as usize] as usize;
-                let other = if within { own } else { other_class(own, config, rng) };
-                let members = &self.members[other];
+                let members = if within { self.own(a) } else { self.others(a, config, rng) };
                 let b = members[rng.random_range(0..members.len())];
                 let edge = (a.min(b), a.max(b));
                 if a != b && seen.insert(edge) {
@@ -253,6 +294,21 @@ impl Blocks {
             }
         }
         edges
+    }
+
+    /// The class of a node.
+    fn own(&self, node: u32) -> &[u32] {
+        &self.members[self.class_of[node as usize] as usize]
+    }
+
+    /// Those of other classes among whom a neighbour of a node is drawn.
+    fn others(&self, node: u32, config: &SynthConfig, rng: &mut ChaCha8Rng) -> &[u32] {
+        if let Some(roles) = &self.roles
+            && rng.random_bool(PREFERRED)
+        {
+            return &roles.members[roles.next[roles.role_of[node as usize]]];
+        }
+        &self.members[other_class(self.class_of[node as usize] as usize, config, rng)]
     }
 
     fn unequal_edges(&self, config: &SynthConfig, rng: &mut ChaCha8Rng) -> Vec<(u32, u32)> {
@@ -357,9 +413,10 @@ mod tests {
     use super::*;
 
     fn any_config() -> impl Strategy<Value = SynthConfig> {
-        (100usize..600, 2usize..7, 1.0..12.0, 0.0..1.0, any::<bool>()).prop_map(
-            |(nodes, classes, mean_degree, homophily, cyclic)| {
-                let compatibility = if cyclic { Compatibility::Cyclic } else { Compatibility::Uniform };
+        (100usize..600, 2usize..7, 1.0..12.0, 0.0..1.0, 0usize..3).prop_map(
+            |(nodes, classes, mean_degree, homophily, pattern)| {
+                let patterns = [Compatibility::Cyclic, Compatibility::Uniform, Compatibility::Roles];
+                let compatibility = patterns[pattern];
                 SynthConfig {
                     nodes,
                     classes,

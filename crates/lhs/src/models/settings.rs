@@ -17,8 +17,11 @@ pub(super) fn defaults<C: Default + Serialize>() -> Table {
 }
 
 /// Settings that had another name before, so that whoever knows the old one finds the new one.
-const RENAMED: [(&str, &str); 2] =
-    [("members", "ensemble_size"), ("structure.bootstrap", "structure.given_share")];
+const RENAMED: [(&str, &str); 3] = [
+    ("members", "ensemble_size"),
+    ("least_support", "trust"),
+    ("structure.bootstrap", "structure.given_share"),
+];
 
 /// What a setting that is no more is called now, if it is one that was renamed.
 pub fn renamed(key: &str) -> Option<&'static str> {

@@ -1,8 +1,9 @@
 //! The whole way from a graph with some labels to a latent structure, and the same way again for another graph.
 //!
 //! Round 0: the views that the training labels agree with best -> self-expression -> low-rank filter -> latent
-//! graph. Each further round: refiners embed the structure so far, their embeddings are expressed and filtered
-//! in turn, and the new latent graph is blended with the given one, `S ← ζA + (1-ζ)S`.
+//! graph. Each further round: refiners embed the structure so far, reading whole rows, and say which class they take each node
+//! for; their embeddings, beside the views, are expressed and filtered in turn; the cosine of two nodes is weighed by how well their
+//! votes agree, `Σ_c √p_ic √p_jc`; and the new latent graph is blended with the given one, `S ← ζA + (1-ζ)S`.
 //!
 //! The refiners of a round are cross-fitted: the training nodes are dealt into parts, each refiner is blind to the
 //! labels of one part, and the nodes of that part look for neighbours in its embedding alone; all other nodes use
@@ -184,9 +185,10 @@ impl StructureConfig {
         let mut before = self.fair_vote(&[fitted.first.directions(&rows)], &fitted.choices.joins[0], task);
         for round in 1..=self.rounds {
             let stage = Stage { round, seed: derive(seed, &[round as u64]) };
-            let known = fitted.known_before(round, task.graph, &structure.rounds[round - 1])?;
-            let learned = self.refine_once(&stage, &known, &sights, &fitted.part_of, task, session)?;
-            let directions = learned.directions(&known, &sights);
+            let graph = fitted.known_before(round, task.graph, &structure.rounds[round - 1])?;
+            let known = Known { rows: &rows, graph: &graph, sights: &sights };
+            let learned = self.refine_once(&stage, &known, &fitted.part_of, task, session)?;
+            let directions = learned.directions(&known);
             let join = self.join(&self.agreement_in_parts(&directions, &fitted.part_of, task));
             let vote = self.fair_vote(&directions, &join, task);
             if self.rounds_must_pay && vote <= before {
@@ -216,8 +218,7 @@ impl StructureConfig {
     fn refine_once(
         &self,
         stage: &Stage,
-        known: &Graph,
-        sights: &[Features],
+        known: &Known<'_>,
         part_of: &[Option<u32>],
         task: &Task<'_>,
         session: &mut Session<'_>,
@@ -228,12 +229,17 @@ impl StructureConfig {
             } else {
                 task.train.clone()
             };
-            let input =
-                RefinerInput { structure: known, sights, labelled: &labelled, num_classes: task.num_classes };
+            let input = RefinerInput {
+                structure: known.graph,
+                sights: known.sights,
+                labelled: &labelled,
+                num_classes: task.num_classes,
+            };
             let name = format!("refiner-{}-{}", stage.round, part + 1);
             let refiner =
                 Refiner::fit(&name, &input, &self.refiner, derive(stage.seed, &[part as u64]), session)?;
-            let map = directions(&said(&refiner, known, sights), self.ridge, self.rank(task.num_classes));
+            let (said, _) = said(&refiner, known);
+            let map = directions(&said, self.ridge, self.rank(task.num_classes));
             Ok((refiner, map))
         };
         Ok(Round { parts: (0..self.refiner.folds).map(one).collect::<Result<_>>()? })
@@ -458,11 +464,33 @@ fn unit(mut rows: Mat) -> Mat {
     rows
 }
 
-/// What a refiner says of every node, as one unit row: its code, and its votes, so that nodes are alike in so far as their votes
-/// agree.
-fn said(refiner: &Refiner, known: &Graph, sights: &[Features]) -> Mat {
-    let Embedded { codes, votes } = refiner.embed(known, sights);
-    unit(Mat::side_by_side(&[unit(codes), unit(votes)]))
+/// What is known of the nodes before a round.
+struct Known<'a> {
+    /// What the inducer looks at, unit rows.
+    rows: &'a Mat,
+    /// The structure so far.
+    graph: &'a Graph,
+    /// Whole rows, which the refiners read.
+    sights: &'a [Features],
+}
+
+/// What a refiner says of every node: a unit row of what the inducer looks at with the node's code, and the square roots of its
+/// votes, whose dot product says how well the votes of two nodes agree, 0..=1.
+fn said(refiner: &Refiner, known: &Known<'_>) -> (Mat, Mat) {
+    let Embedded { codes, mut votes } = refiner.embed(known.graph, known.sights);
+    votes.as_mut_slice().iter_mut().for_each(|vote| *vote = vote.sqrt());
+    (unit(Mat::side_by_side(&[known.rows.clone(), unit(codes)])), votes)
+}
+
+/// Rows whose dot products are those of `a` times those of `b`, `[n,p] x [n,q] -> [n,pq]`.
+fn products_of_rows(a: &Mat, b: &Mat) -> Mat {
+    let (mut products, columns) = (Mat::zeros(a.rows(), a.cols() * b.cols()), b.cols().max(1));
+    for row in 0..a.rows() {
+        for (own, &value) in products.row_mut(row).chunks_exact_mut(columns).zip(a.row(row)) {
+            own.iter_mut().zip(b.row(row)).for_each(|(product, other)| *product = value * other);
+        }
+    }
+    products
 }
 
 /// A structure that was learned: finds that of any graph.
@@ -487,8 +515,11 @@ pub(super) struct Round {
 
 impl Round {
     /// The directions of each part, `[n,r]`, from what was known before this round.
-    fn directions(&self, known: &Graph, sights: &[Features]) -> Vec<Mat> {
-        let of = |(refiner, map): &(Refiner, DirectionMap)| map.directions(&said(refiner, known, sights));
+    fn directions(&self, known: &Known<'_>) -> Vec<Mat> {
+        let of = |(refiner, map): &(Refiner, DirectionMap)| {
+            let (said, votes) = said(refiner, known);
+            products_of_rows(&map.directions(&said), &votes)
+        };
         self.parts.iter().map(of).collect()
     }
 }
@@ -547,8 +578,8 @@ impl FittedStructure {
         let mut rounds = vec![joins[0].graph(&self.first.directions(&rows))?];
         let sights = if self.rounds.is_empty() { Vec::new() } else { inputs.sights(features) };
         for (number, (round, join)) in (1..).zip(self.rounds.iter().zip(&joins[1..])) {
-            let known = self.known_before(number, graph, &rounds[number - 1])?;
-            let directions = round.directions(&known, &sights);
+            let before = self.known_before(number, graph, &rounds[number - 1])?;
+            let directions = round.directions(&Known { rows: &rows, graph: &before, sights: &sights });
             rounds.push(join.blended(&directions, &part_of, graph, *given_share)?);
         }
         Ok(Structure { inputs, rounds })
@@ -564,5 +595,19 @@ impl FittedStructure {
         self.rounds.truncate(rounds);
         self.choices.joins.truncate(rounds + 1);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_rows_have_the_products_of_dot_products() {
+        let (a, b) =
+            (Mat::from_fn(3, 2, |r, c| (r + 2 * c) as f32), Mat::from_fn(3, 3, |r, c| (r * c) as f32 - 1.0));
+        let dot = |m: &Mat| m.row(0).iter().zip(m.row(2)).map(|(x, y)| x * y).sum::<f32>();
+        assert_eq!(dot(&products_of_rows(&a, &b)), dot(&a) * dot(&b));
+        assert_eq!(products_of_rows(&a, &Mat::zeros(3, 0)).shape(), (3, 0));
     }
 }

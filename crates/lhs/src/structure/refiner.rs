@@ -198,6 +198,12 @@ impl Refiner {
     ) -> Result<Self> {
         let columns: Vec<usize> = input.sights.iter().map(Features::dim).collect();
         let mut parameters = Self::initial(&columns, config.hidden, input.num_classes, seed);
+        if config.class_weight == 0.0 {
+            // Nobody teaches the classifier: all votes are alike.
+            let mut tensors = parameters.tensors();
+            tensors.insert(VOTES.into(), Mat::zeros(config.hidden, input.num_classes));
+            parameters.restore(&tensors)?;
+        }
         let objective = Refinement::new(config, input, derive(seed, &[2]))?;
         train(stage, &objective, &mut parameters, &config.training(), derive(seed, &[1]), session)?;
         Ok(Refiner { parameters })
@@ -211,7 +217,7 @@ impl Refiner {
         parameters.bias("slope", Mat::full(1, hidden, 0.25));
         parameters.weight("second", glorot(&mut rng, hidden, hidden));
         parameters.weight("skip", glorot(&mut rng, width, hidden));
-        parameters.weight("votes.weight", glorot(&mut rng, hidden, classes));
+        parameters.weight(VOTES, glorot(&mut rng, hidden, classes));
         parameters.bias("votes.bias", Mat::zeros(1, classes));
         for (number, &columns) in columns.iter().enumerate() {
             parameters.weight(format!("sight.{number}.weight"), glorot(&mut rng, columns, hidden));
@@ -239,13 +245,15 @@ impl Refiner {
     pub fn from_tensors(tensors: &Tensors) -> Result<Self> {
         let sight = |number: usize| tensors.get(&format!("sight.{number}.weight")).map(Mat::rows);
         let columns: Vec<usize> = (0..).map_while(sight).collect();
-        let (hidden, classes) = tensors.get("votes.weight").map_or((0, 0), Mat::shape);
+        let (hidden, classes) = tensors.get(VOTES).map_or((0, 0), Mat::shape);
         let mut parameters = Self::initial(&columns, hidden, classes, 0);
         parameters.restore(tensors)?;
         Ok(Refiner { parameters })
     }
 }
 
+/// The weights of the classifier.
+const VOTES: &str = "votes.weight";
 /// Parameters beside those of the sights.
 const SHARED: usize = 6;
 
@@ -508,12 +516,8 @@ mod tests {
             Labelled { nodes: (0..120).collect(), classes: (0..120).map(|node| node % 2).collect() };
         (0..120).for_each(|node| rows.row_mut(node)[3] = if node % 2 == 0 { 0.06 } else { -0.06 });
         let sights = [Features::Dense(rows.clone())];
-        let input = RefinerInput {
-            structure: dataset.graph(),
-            sights: &sights,
-            labelled: &labelled,
-            num_classes: 2,
-        };
+        let input =
+            RefinerInput { structure: dataset.graph(), sights: &sights, labelled: &labelled, num_classes: 2 };
         for constraint in [Constraint::Vote, Constraint::Pairs] {
             let config = RefinerConfig {
                 constraint,

@@ -86,8 +86,9 @@ fn structure() {
         let task = Task::new(&dataset, &dataset.splits()[1]).unwrap();
         let model = (kind.build)(&settings).unwrap().fit_with(&task, 6, &mut Session::default()).unwrap();
         let structure = model.structure(dataset.graph(), dataset.features()).unwrap().unwrap();
-        let mut hash =
-            Hash::default().numbers(&structure.inputs.profile_directions()).numbers(&structure.inputs.features);
+        let mut hash = Hash::default()
+            .numbers(&structure.inputs.profile_directions())
+            .numbers(&structure.inputs.features);
         for round in &structure.rounds {
             hash = hash.graph(round);
         }

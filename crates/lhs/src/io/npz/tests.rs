@@ -81,6 +81,16 @@ fn the_collections_layout_is_read() {
 }
 
 #[test]
+fn pairs_that_are_not_sorted_have_a_direction_for_whoever_asks() {
+    let arrows = array(&[3, 2], [0i64, 1, 2, 1, 2, 3]);
+    let (_folder, path) = archive(&members_but("edges", Some(arrows)));
+    assert_eq!(load(&path).unwrap().graph().edges().collect::<Vec<_>>(), [(0, 1), (1, 2), (2, 3)]);
+    let directed = read(&path, &LoadOptions::as_is(true)).unwrap();
+    assert!(directed.graph().is_directed());
+    assert_eq!(directed.graph().edges().collect::<Vec<_>>(), [(0, 1), (2, 1), (2, 3)]);
+}
+
+#[test]
 fn masks_may_be_absent_flat_or_in_fortran_order() {
     let plain: Vec<_> = members().into_iter().filter(|m| !m.0.contains("mask")).collect();
     let (_folder, path) = archive(&plain);

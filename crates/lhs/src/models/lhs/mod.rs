@@ -139,12 +139,16 @@ impl ModelInfo for Lhs {
             ("latent_hops", SearchSpace::Choice(vec!["auto".into(), 0.into(), 1.into(), 2.into()])),
             ("given_hops", SearchSpace::Choice(vec!["auto".into(), 0.into(), 1.into(), 2.into()])),
             ("profile", SearchSpace::Choice(vec!["auto".into(), true.into(), false.into()])),
+            // Layers are dear: one trial in three has them.
+            ("given_layers", SearchSpace::choice([0, 0, 4])),
+            ("gentle_layers", SearchSpace::choice([false, true])),
             ("input_dropout", SearchSpace::Uniform(0.0, 0.8)),
             ("dropout", SearchSpace::Uniform(0.0, 0.8)),
             ("channel_dropout", SearchSpace::Uniform(0.0, 0.5)),
             ("normalise_features", SearchSpace::choice([false, true])),
             ("reconstruction.weight", SearchSpace::choice([0.0, 0.5, 1.0])),
             ("structure.rounds", SearchSpace::choice([0, 2])),
+            ("structure.directions_per_class", SearchSpace::choice([8, 0])),
             ("training.learning_rate", SearchSpace::LogUniform(1e-3, 2e-2)),
             ("training.weight_decay", SearchSpace::LogUniform(1e-5, 1e-1)),
         ]
@@ -440,8 +444,7 @@ impl Lhs {
         let trial = |channels: Channels, stage: &str, session: &mut Session<'_>| {
             let observer = Trial(session.observer);
             let session = &mut observer.session(session.memo);
-            let trained =
-                hasty.member(task, &prepared.structure, channels, (stage, 0), seed, session)?;
+            let trained = hasty.member(task, &prepared.structure, channels, (stage, 0), seed, session)?;
             Ok::<_, crate::Error>((channels, quality(trained.1)))
         };
         let count = task.val.nodes.len();

@@ -224,8 +224,8 @@ fn logistic(seen: &[(Row, f64)]) -> Vec<f32> {
             curvature[i][i] += PENALTY;
         }
         let step = inverse(&Mat::from_fn(COLUMNS, COLUMNS, |i, j| curvature[i.max(j)][i.min(j)] as f32));
-        for i in 0..COLUMNS {
-            weights[i] -= (0..COLUMNS).map(|j| f64::from(step.get(i, j)) * gradient[j]).sum::<f64>();
+        for (i, weight) in weights.iter_mut().enumerate() {
+            *weight -= (0..COLUMNS).map(|j| f64::from(step.get(i, j)) * gradient[j]).sum::<f64>();
         }
     }
     // Back to the columns as they are.
