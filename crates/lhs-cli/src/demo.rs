@@ -28,7 +28,7 @@ const SPLITS: usize = 3;
 
 /// The graphs that are made: a name, what it is like, and who is joined to whom beyond one's own class.
 const GRAPHS: [(&str, &str, Compatibility); 3] = [
-    ("roles", "nodes of a class know the same few others, whose classes differ", Compatibility::Roles),
+    ("roles", "who knows the same nodes is of one class, whatever class those are of", Compatibility::Roles),
     ("cyclic", "most neighbours are of the class after one's own", Compatibility::Cyclic),
     ("uniform", "neighbours are of any other class: edges say little", Compatibility::Uniform),
 ];

@@ -70,7 +70,7 @@ enum Pattern {
     Cyclic,
     /// Any other class
     Uniform,
-    /// Classes are made of roles, and edges lead from a role to the next: whom a node knows tells its class, not what they are
+    /// Classes are made of roles, and edges lead to a partner role: whom a node knows tells its class, not of what class they are
     Roles,
 }
 

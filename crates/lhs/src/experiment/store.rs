@@ -85,6 +85,8 @@ pub struct Store {
     finished: HashMap<String, CellRecord>,
     /// Whether models of different names share the folder.
     several_models: bool,
+    /// Whether models of different data do.
+    several_datasets: bool,
     /// What had to be mended.
     note: Option<String>,
 }
@@ -220,6 +222,7 @@ impl Store {
             _lock: lock,
             finished: records.into_iter().map(|record| (record.key.clone(), record)).collect(),
             several_models: manifest.suite.models.len() > 1,
+            several_datasets: manifest.suite.datasets.len() > 1,
             note,
         })
     }
@@ -255,6 +258,9 @@ impl Store {
 
     /// Where the model of a cell is kept.
     pub fn model_folder(&self, cell: &CellId) -> PathBuf {
+        if self.several_datasets {
+            return model_folder(&self.folder.join(slug(&cell.dataset)), cell, self.several_models);
+        }
         model_folder(&self.folder, cell, self.several_models)
     }
 

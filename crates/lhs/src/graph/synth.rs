@@ -37,7 +37,7 @@ pub enum Compatibility {
     Cyclic,
     /// Any other class, each as likely.
     Uniform,
-    /// Every class is made of four roles, and all roles stand in a random circle: four of five edges go from a role to the next. Nodes
+    /// Every class is made of four roles, and each role has a partner in another class: four of five edges lead to the partner. Nodes
     /// of one role know the same nodes, but what classes these have says little.
     Roles,
 }
@@ -139,8 +139,8 @@ impl SynthConfig {
         let preferred = match self.compatibility {
             Compatibility::Cyclic => PREFERRED,
             Compatibility::Uniform => 0.0,
-            // Each pair of roles has a sixteenth of the room of a pair of classes, and there are four times as many.
-            Compatibility::Roles => PREFERRED * ROLES as f64,
+            // There are twice as many pairs of partners as classes, each with a sixteenth of the room of a pair of classes.
+            Compatibility::Roles => PREFERRED * 2.0 * ROLES as f64,
         };
         let enough = intra as f64 <= FULL * room.within
             && inter as f64 <= FULL * room.between
@@ -228,8 +228,8 @@ struct Blocks {
 struct Roles {
     role_of: Vec<usize>,
     members: Vec<Vec<u32>>,
-    /// The role after each.
-    next: Vec<usize>,
+    /// The partner of each.
+    partner: Vec<usize>,
 }
 
 impl Roles {
@@ -242,18 +242,16 @@ impl Roles {
         for (role, nodes) in members.iter().enumerate() {
             nodes.iter().for_each(|&node| role_of[node as usize] = role);
         }
-        let mut circle: Vec<usize> = (0..members.len()).collect();
-        let after = |circle: &[usize], place: usize| circle[(place + 1) % circle.len()];
-        // Neighbours on the circle are of two classes.
-        loop {
-            circle.shuffle(rng);
-            if (0..circle.len()).all(|place| circle[place] / ROLES != after(&circle, place) / ROLES) {
-                break;
-            }
+        let mut order: Vec<usize> = (0..members.len()).collect();
+        // Partners stand side by side, and are of two classes.
+        while order.chunks_exact(2).any(|pair| pair[0] / ROLES == pair[1] / ROLES) {
+            order.shuffle(rng);
         }
-        let mut next = vec![0; circle.len()];
-        (0..circle.len()).for_each(|place| next[circle[place]] = after(&circle, place));
-        Roles { role_of, members, next }
+        let mut partner = vec![0; order.len()];
+        for pair in order.chunks_exact(2) {
+            (partner[pair[0]], partner[pair[1]]) = (pair[1], pair[0]);
+        }
+        Roles { role_of, members, partner }
     }
 }
 
@@ -306,7 +304,7 @@ impl Blocks {
         if let Some(roles) = &self.roles
             && rng.random_bool(PREFERRED)
         {
-            return &roles.members[roles.next[roles.role_of[node as usize]]];
+            return &roles.members[roles.partner[roles.role_of[node as usize]]];
         }
         &self.members[other_class(self.class_of[node as usize] as usize, config, rng)]
     }
