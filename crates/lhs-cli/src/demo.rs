@@ -132,7 +132,8 @@ fn made_up(args: &DemoArgs, name: &str, compatibility: Compatibility, seed: u64)
         nodes: args.nodes,
         homophily: args.homophily,
         compatibility,
-        mean_degree: 20.0,
+        // Small graphs have room for fewer edges.
+        mean_degree: (args.nodes as f64 / 20.0).min(20.0),
         signal: 1.0,
         splits: SPLITS,
         ..SynthConfig::default()

@@ -234,7 +234,7 @@ fn say_trust(told: &Explanation, global: &Global) {
     let Some(trust) = &told.edge_trust else { return };
     match trust.diagnosis() {
         Some(found) => global.say(format_args!("  {found}")),
-        None => global.say("  no sign that the edges were tampered with"),
+        None => global.say("  all given edges count alike; nothing speaks for trusting plausible ones more"),
     }
     if !told.edges_left_out.is_empty() {
         let left_out = told.edges_left_out.join(", ");

@@ -158,7 +158,7 @@ pub trait NodeClassifier: Send + Sync {
         None
     }
 
-    /// A graph without the edges that the model leaves out because they look tampered with.
+    /// A graph without the edges that the model leaves out because they are not plausible.
     fn kept_edges<'a>(&self, graph: &'a Graph, features: &Features) -> Result<Cow<'a, Graph>> {
         let _ = features;
         Ok(Cow::Borrowed(graph))

@@ -3,7 +3,7 @@
 //! Beside its own features, a node may be known by its neighbour row, by hops over the given graph and by hops over the
 //! latent one; where edges have a direction, rows and hops along and against it are channels of their own. On some graphs
 //! each of them only brings noise, and all but the latent one let in an attack on the edges. So closed-form classifiers with
-//! and without each are compared ([`super::judge`]). A channel from the given edges must pay a margin; the latent graph is
+//! and without each are compared (`judge`). A channel from the given edges must pay a margin; the latent graph is
 //! read unless that costs.
 //! Cost: a factorisation with up to a few hundred columns for each set of channels, `O(n_train d²)`.
 

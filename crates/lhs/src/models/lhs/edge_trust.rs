@@ -2,7 +2,7 @@
 //!
 //! Every given edge is weighed by `plausibility ^ trust` ([`super::plausibility`]), so that a trust of 0 leaves the graph as it
 //! is. Whether plausible edges are better edges differs from graph to graph, so it is decided for each, at the validation
-//! nodes: training labels are what a poisoner used. First closed-form classifiers ([`super::judge`]) say which degree of trust is the
+//! nodes: training labels are what a poisoner used. First closed-form classifiers (`judge`) say which degree of trust is the
 //! most promising; where one is, the model is trained with one member with it and without it, and trust must pay a margin,
 //! which keeps clean graphs as they are.
 

@@ -9,7 +9,7 @@
 //! `scores = H W₀ + S H W₁ + S² H W₂ + A H W₃ + A² H W₄ + b`.
 //! Where edges have a direction, the rows of those that a node leads to and of those that lead to it have codes of their own, and
 //! hops along and against it have weights of their own. For what linear hops cannot tell there may be layers over either graph
-//! ([`super::stack`]), whose scores are added.
+//! (`stack`), whose scores are added.
 //! Averages and weights commute, so the code is first multiplied by all weights and then travels as a few
 //! columns, `H W₀ + S (H W₁ + S (H W₂)) + …`: the hops cost next to nothing, and no code of all channels is stored.
 //!

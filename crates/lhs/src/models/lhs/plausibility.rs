@@ -6,7 +6,7 @@
 //! not joined. There are two of them, each learned from one half of the pairs (dealt by a hash) and applied to the other: no
 //! edge vouches for itself. What crowds of training nodes cost ([`crate::graph::support`]) is taken off at the end, since an
 //! attacker's edges, too, are there to be learned from.
-//! Cost: `O(Σ d²)` for the walks, and a few Newton steps on at most [`MOST_PAIRS`] pairs of each kind.
+//! Cost: `O(Σ d²)` for the walks, and a few Newton steps on at most 40,000 pairs of each kind.
 
 use std::collections::HashSet;
 
