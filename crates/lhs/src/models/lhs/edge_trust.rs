@@ -11,17 +11,22 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::Lhs;
+use super::channel_selection::ChannelSelection;
 use super::plausibility::{Plausibility, weighed};
+use super::trial::{Trial, margin, quality};
 use crate::error::Result;
 use crate::graph::{Features, Graph};
-use crate::structure::Bases;
+use crate::linalg::random::derive;
+use crate::structure::{Bases, Structure};
+use crate::training::{Session, Task};
 
 /// Degrees of trust that are compared.
-pub(super) const DEGREES: [f32; 4] = [0.0, 1.0, 3.0, 8.0];
+const DEGREES: [f32; 4] = [0.0, 1.0, 3.0, 8.0];
 /// Standard errors of a share at the validation nodes that trust must add.
-pub(super) const MARGIN: f32 = 0.5;
+const MARGIN: f32 = 0.5;
 /// With fewer edges there is nothing to learn plausibility from.
-pub(super) const FEWEST_EDGES: usize = 50;
+const FEWEST_EDGES: usize = 50;
 
 /// What was decided.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -82,4 +87,83 @@ impl EdgeWeights {
         let plausibility = self.plausibility.of_edges(graph, features, &inputs, marked);
         weighed(graph, &plausibility, self.trust).map(Cow::Owned)
     }
+}
+
+impl Lhs {
+    /// How far the plausibility of edges is believed.
+    pub(super) fn edge_trust(
+        &self,
+        task: &Task<'_>,
+        seed: u64,
+        session: &mut Session<'_>,
+    ) -> Result<(EdgeTrust, Option<EdgeWeights>)> {
+        let nothing_to_decide = self.trust.given() == Some(0.0)
+            || task.graph.num_edges() < FEWEST_EDGES
+            || (self.trust.given().is_none() && task.val.nodes.is_empty());
+        if nothing_to_decide {
+            return Ok((EdgeTrust::given(0.0), None));
+        }
+        let bases = self.structure.bases(task, session)?;
+        let inputs = self.structure.inputs(task, session)?;
+        let plausibility = Plausibility::fit(task.graph, task.features, &inputs, derive(seed, &[3]));
+        let weights =
+            |trust: f32| EdgeWeights { trust, plausibility: plausibility.clone(), bases: bases.clone() };
+        if let Some(trust) = self.trust.given() {
+            return Ok((EdgeTrust::given(trust), Some(weights(trust))));
+        }
+        let marked = task.train.marked_among(task.graph.num_nodes());
+        let of_edges = plausibility.of_edges(task.graph, task.features, &inputs, &marked);
+        let mut found = EdgeTrust::default();
+        let latent = self.structure.induce(task, derive(seed, &[2]), session)?.1;
+        let everybody: Vec<Option<u32>> = (0..task.graph.num_nodes() as u32).map(Some).collect();
+        for trust in DEGREES {
+            let graph = weighed(task.graph, &of_edges, trust)?;
+            let inputs = bases.inputs(&graph, task.features, &everybody);
+            let structure = Structure { inputs: inputs.into(), rounds: latent.rounds.clone() };
+            let task = Task { graph: &graph, ..task.clone() };
+            let selection = ChannelSelection::measure(&task, &structure, self.fixed(task.features.dim()));
+            found.promising.push((trust, self.channel_set(task.features.dim(), &selection).1));
+        }
+        let most =
+            found.promising.iter().copied().fold((0.0, f32::MIN), |a, b| if b.1 > a.1 { b } else { a });
+        if most.0 > 0.0 {
+            for weights in [None, Some(weights(most.0))] {
+                let right = self.trial(task, &weights, seed, session)?;
+                found.trained.push((weights.map_or(0.0, |weights| weights.trust), right));
+            }
+            let (without, with) = (found.trained[0].1, found.trained[1].1);
+            if with - without > margin(without, task.val.nodes.len(), MARGIN) {
+                found.trust = most.0;
+            }
+        }
+        let weights = (found.trust > 0.0).then(|| weights(found.trust));
+        Ok((found, weights))
+    }
+
+    /// Trains one member without refinement, and says what it gets right at the validation nodes, 0..=1.
+    fn trial(
+        &self,
+        task: &Task<'_>,
+        edge_weights: &Option<EdgeWeights>,
+        seed: u64,
+        session: &mut Session<'_>,
+    ) -> Result<f32> {
+        let observer = Trial(session.observer);
+        let session = &mut observer.session(session.memo);
+        let graph = weigh(edge_weights, task)?;
+        let task = &Task { graph: &graph, ..task.clone() };
+        let prepared = self.prepare(task, false, seed, session)?;
+        let stage = ("classifier-1", 0);
+        let trained =
+            self.hasty().member(task, &prepared.structure, prepared.channels, stage, seed, session)?;
+        Ok(quality(trained.1))
+    }
+}
+
+/// The training graph with its edges weighed.
+pub(super) fn weigh<'a>(weights: &Option<EdgeWeights>, task: &Task<'a>) -> Result<Cow<'a, Graph>> {
+    let Some(weights) = weights else { return Ok(Cow::Borrowed(task.graph)) };
+    let count = task.graph.num_nodes();
+    let everybody: Vec<Option<u32>> = (0..count as u32).map(Some).collect();
+    weights.weigh(task.graph, task.features, &everybody, &task.train.marked_among(count))
 }

@@ -1,7 +1,8 @@
 //! How much memory LHS needs: first the structure, then one encoder after the other.
 
 use super::encoder::DECODED;
-use super::{FEW_NODES, HOPS, Lhs, most_layers};
+use super::layers::most_layers;
+use super::{FEW_NODES, HOPS, Lhs};
 use crate::training::memory_plan::{Amounts, Count, product};
 use crate::training::{DataSizes, MemoryPlan};
 

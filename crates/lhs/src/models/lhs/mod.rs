@@ -11,10 +11,12 @@ pub mod channel_selection;
 pub mod edge_trust;
 pub mod encoder;
 mod judge;
+mod layers;
 mod memory;
 pub mod plausibility;
 mod stack;
 mod summary;
+mod trial;
 
 use std::borrow::Cow;
 
@@ -27,33 +29,20 @@ use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
 use crate::structure::{Bases, Choices, FittedStructure, Structure, StructureConfig};
 use crate::training::{
-    Auto, DataSizes, EpochRecord, Memo, MemoryPlan, Observer, Parameters, Score, Session, Supervised, Task,
-    Tensors, TrainingConfig, probabilities, train,
+    Auto, DataSizes, MemoryPlan, Parameters, Score, Session, Supervised, Task, Tensors, TrainingConfig,
+    probabilities, train,
 };
 use channel_selection::{ChannelSelection, ChannelSet, Fixed};
-use edge_trust::{EdgeTrust, EdgeWeights};
+use edge_trust::{EdgeTrust, EdgeWeights, weigh};
 use encoder::{Channels, Encoder, ReconstructionConfig};
-use plausibility::{Plausibility, weighed};
+use plausibility::Plausibility;
 
 /// Up to this many nodes, several members are worth their time.
 const FEW_NODES: usize = 10_000;
 /// Hops over a graph that is worth reading.
 const HOPS: usize = 2;
-/// How many layers are tried, one after the other, as long as they pay.
-const LADDER: [usize; 2] = [4, 12];
-/// On graphs of more nodes layers are not tried: they take time and memory there.
-const LAYERS_TRIED_UP_TO: usize = 20_000;
 /// Nodes times layers up to which several members are worth their time.
 const FEW_NODES_IN_LAYERS: usize = 40_000;
-/// With layers steps are so much shorter.
-const STEP_WITH_LAYERS: f32 = 0.3;
-/// Share of the codes dropped where layers learn gently.
-const GENTLE_DROPOUT: f32 = 0.2;
-/// Patience of trainings that are only compared, at most.
-const TRIAL_PATIENCE: usize = 40;
-/// Standard errors of a share at the validation nodes that layers must add.
-const LAYERS_MARGIN: f32 = 0.75;
-
 /// Settings of LHS.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -216,19 +205,6 @@ impl Lhs {
         self.ensemble_size.given().unwrap_or(if few { 3 } else { 1 })
     }
 
-    /// The settings that an encoder with these channels learns by.
-    fn learning(&self, channels: &Channels) -> Lhs {
-        let mut config = self.clone();
-        if channels.given_layers + channels.latent_layers > 0 {
-            config.training.learning_rate *= STEP_WITH_LAYERS;
-            if channels.gentle {
-                (config.input_dropout, config.dropout) = (0.0, GENTLE_DROPOUT.min(self.dropout));
-                config.training.weight_decay = Auto::Given(0.0);
-            }
-        }
-        config
-    }
-
     fn channels(&self, task: &Task<'_>, structure: &Structure, selection: &ChannelSelection) -> Channels {
         let set = self.channel_set(task.features.dim(), selection).0;
         let known = structure.inputs.profiles.neighbour_rows.cols();
@@ -312,75 +288,6 @@ impl Model for Lhs {
 }
 
 impl Lhs {
-    /// How far the plausibility of edges is believed.
-    fn edge_trust(
-        &self,
-        task: &Task<'_>,
-        seed: u64,
-        session: &mut Session<'_>,
-    ) -> Result<(EdgeTrust, Option<EdgeWeights>)> {
-        let nothing_to_decide = self.trust.given() == Some(0.0)
-            || task.graph.num_edges() < edge_trust::FEWEST_EDGES
-            || (self.trust.given().is_none() && task.val.nodes.is_empty());
-        if nothing_to_decide {
-            return Ok((EdgeTrust::given(0.0), None));
-        }
-        let bases = self.structure.bases(task, session)?;
-        let inputs = self.structure.inputs(task, session)?;
-        let plausibility = Plausibility::fit(task.graph, task.features, &inputs, derive(seed, &[3]));
-        let weights =
-            |trust: f32| EdgeWeights { trust, plausibility: plausibility.clone(), bases: bases.clone() };
-        if let Some(trust) = self.trust.given() {
-            return Ok((EdgeTrust::given(trust), Some(weights(trust))));
-        }
-        let marked = task.train.marked_among(task.graph.num_nodes());
-        let of_edges = plausibility.of_edges(task.graph, task.features, &inputs, &marked);
-        let mut found = EdgeTrust::default();
-        let latent = self.structure.induce(task, derive(seed, &[2]), session)?.1;
-        let everybody: Vec<Option<u32>> = (0..task.graph.num_nodes() as u32).map(Some).collect();
-        for trust in edge_trust::DEGREES {
-            let graph = weighed(task.graph, &of_edges, trust)?;
-            let inputs = bases.inputs(&graph, task.features, &everybody);
-            let structure = Structure { inputs: inputs.into(), rounds: latent.rounds.clone() };
-            let task = Task { graph: &graph, ..task.clone() };
-            let selection = ChannelSelection::measure(&task, &structure, self.fixed(task.features.dim()));
-            found.promising.push((trust, self.channel_set(task.features.dim(), &selection).1));
-        }
-        let most =
-            found.promising.iter().copied().fold((0.0, f32::MIN), |a, b| if b.1 > a.1 { b } else { a });
-        if most.0 > 0.0 {
-            for weights in [None, Some(weights(most.0))] {
-                let right = self.trial(task, &weights, seed, session)?;
-                found.trained.push((weights.map_or(0.0, |weights| weights.trust), right));
-            }
-            let (without, with) = (found.trained[0].1, found.trained[1].1);
-            if with - without > margin(without, task.val.nodes.len(), edge_trust::MARGIN) {
-                found.trust = most.0;
-            }
-        }
-        let weights = (found.trust > 0.0).then(|| weights(found.trust));
-        Ok((found, weights))
-    }
-
-    /// Trains one member without refinement, and says what it gets right at the validation nodes, 0..=1.
-    fn trial(
-        &self,
-        task: &Task<'_>,
-        edge_weights: &Option<EdgeWeights>,
-        seed: u64,
-        session: &mut Session<'_>,
-    ) -> Result<f32> {
-        let observer = Trial(session.observer);
-        let session = &mut observer.session(session.memo);
-        let graph = weigh(edge_weights, task)?;
-        let task = &Task { graph: &graph, ..task.clone() };
-        let prepared = self.prepare(task, false, seed, session)?;
-        let stage = ("classifier-1", 0);
-        let trained =
-            self.hasty().member(task, &prepared.structure, prepared.channels, stage, seed, session)?;
-        Ok(quality(trained.1))
-    }
-
     /// The structure, and which channels are worth reading.
     fn prepare(
         &self,
@@ -427,92 +334,6 @@ impl Lhs {
             train(stage, &objective, &mut parameters, &config.training, derive(seed, &[1]), session)?;
         Ok((parameters, trained.best))
     }
-
-    /// The first member, with as many layers as pay.
-    fn with_layers(
-        &self,
-        task: &Task<'_>,
-        prepared: &Prepared,
-        seed: u64,
-        session: &mut Session<'_>,
-    ) -> Result<(Channels, Parameters)> {
-        let plain = prepared.channels;
-        let (first, score) =
-            self.member(task, &prepared.structure, plain, ("classifier-1", 0), seed, session)?;
-        let mut best = (plain, quality(score));
-        let hasty = self.hasty();
-        let trial = |channels: Channels, stage: &str, session: &mut Session<'_>| {
-            let observer = Trial(session.observer);
-            let session = &mut observer.session(session.memo);
-            let trained = hasty.member(task, &prepared.structure, channels, (stage, 0), seed, session)?;
-            Ok::<_, crate::Error>((channels, quality(trained.1)))
-        };
-        let count = task.val.nodes.len();
-        let given: &dyn Fn(Channels, usize) -> Channels =
-            &|channels, layers| Channels { given_layers: layers, ..channels };
-        let latent: &dyn Fn(Channels, usize) -> Channels =
-            &|channels, layers| Channels { latent_layers: layers, ..channels };
-        let try_given = self.given_layers.given().is_none() && task.graph.num_edges() > 0;
-        let try_latent = self.latent_layers.given().is_none() && plain.read_latent();
-        for (name, asked, with) in [("given", try_given, given), ("latent", try_latent, latent)] {
-            let start = best.0;
-            let most = most_layers(task.graph.num_nodes());
-            // Which way of learning suits the graph shows in the first layers.
-            let mut ways: &[bool] = match self.gentle_layers.given() {
-                Some(false) => &[false],
-                Some(true) => &[true],
-                None => &[false, true],
-            };
-            for layers in LADDER.into_iter().filter(|layers| asked && count > 0 && *layers <= most) {
-                let before = best.1;
-                for &gentle in ways {
-                    let next = trial(Channels { gentle, ..with(start, layers) }, name, session)?;
-                    if next.1 > best.1 && next.1 - before > margin(before, count, LAYERS_MARGIN) {
-                        best = next;
-                    }
-                }
-                if best.1 == before {
-                    break;
-                }
-                ways = if best.0.gentle { &[true] } else { &[false] };
-            }
-        }
-        if best.0 == plain {
-            return Ok((plain, first));
-        }
-        let stage = ("classifier-1-layers", 0);
-        Ok((best.0, self.member(task, &prepared.structure, best.0, stage, seed, session)?.0))
-    }
-
-    /// For comparisons, which need not run to the last epoch.
-    fn hasty(&self) -> Lhs {
-        let mut config = self.clone();
-        config.training.patience = config.training.patience.min(TRIAL_PATIENCE);
-        config
-    }
-}
-
-/// How many layers over a graph are tried at most, on graphs of so many nodes.
-fn most_layers(nodes: usize) -> usize {
-    if nodes <= LAYERS_TRIED_UP_TO { LADDER[LADDER.len() - 1] } else { 0 }
-}
-
-/// The training graph with its edges weighed.
-fn weigh<'a>(weights: &Option<EdgeWeights>, task: &Task<'a>) -> Result<Cow<'a, Graph>> {
-    let Some(weights) = weights else { return Ok(Cow::Borrowed(task.graph)) };
-    let count = task.graph.num_nodes();
-    let everybody: Vec<Option<u32>> = (0..count as u32).map(Some).collect();
-    weights.weigh(task.graph, task.features, &everybody, &task.train.marked_among(count))
-}
-
-/// What early stopping looked at, 0..=1.
-fn quality(score: Option<Score>) -> f32 {
-    score.map_or(0.0, |score| score.value.unwrap_or(score.accuracy))
-}
-
-/// So many standard errors of a share of so many nodes.
-fn margin(share: f32, count: usize, errors: f32) -> f32 {
-    errors * (share * (1.0 - share) / count.max(1) as f32).max(0.0).sqrt()
 }
 
 impl NodeClassifier for FittedLhs {
@@ -661,27 +482,6 @@ impl FittedLhs {
 
     fn num_classes(&self) -> usize {
         self.members[0].tensors().get("head.bias").map_or(0, Mat::cols)
-    }
-}
-
-/// Watches a trial, which is not part of the curve that leads to the model.
-struct Trial<'a>(&'a dyn Observer);
-
-impl Trial<'_> {
-    /// An interrupted trial is begun anew: it leaves nothing behind that the training could take for its own.
-    fn session<'b>(&'b self, memo: Option<&'b Memo>) -> Session<'b> {
-        Session { observer: self, checkpoints: None, memo }
-    }
-}
-
-impl Observer for Trial<'_> {
-    fn stopping(&self) -> bool {
-        self.0.stopping()
-    }
-
-    fn epoch(&self, record: &EpochRecord) {
-        let stage = format!("trial-{}", record.stage);
-        self.0.epoch(&EpochRecord { stage, val_accuracy: None, ..record.clone() });
     }
 }
 
