@@ -50,8 +50,8 @@ pub struct StructureConfig {
     pub top_k: Auto<usize>,
     /// Refinement rounds, at most; 0 uses the latent graph as it was induced.
     pub rounds: usize,
-    /// Whether a round is kept only if the vote of the latent neighbours gets more training nodes right than
-    /// before it.
+    /// Whether a round is kept only if the vote of the latent neighbours gets more validation nodes right than before it; training
+    /// nodes, where there are none.
     pub rounds_must_pay: bool,
     /// Share of the given graph in a refined one (the paper's ζ), 0..=1, or `auto`.
     pub given_share: Auto<f32>,
@@ -399,7 +399,7 @@ impl Choices {
         }
         if let Some(vote) = self.declined {
             words.push(format!(
-                "round {} was not kept: its vote finds {:.1} %",
+                "round {} was not kept: its vote finds {:.1} % of the nodes that decide, no more than before",
                 self.joins.len(),
                 100.0 * vote
             ));
