@@ -134,6 +134,15 @@ impl Ridge {
     }
 }
 
+/// A matrix `W [d, d]` with `W Wᵀ = (ZᵀZ + λI)⁻¹` for `z [n, d]`: the dot products of the rows of `Z W` are the entries of the
+/// hat matrix. See [`Ridge::new`] for small `lambda`.
+pub fn whitening(z: &Mat, lambda: f32) -> Mat {
+    let (_, factor) = factorise(view(z), lambda);
+    let mut inverse = Small::identity(z.cols(), z.cols());
+    solve_upper_triangular_in_place(factor.transpose(), inverse.as_mut(), Par::Seq); // L⁻ᵀ
+    to_mat(inverse.as_ref())
+}
+
 /// The diagonal of `Z (ZᵀZ + λI)⁻¹ Zᵀ` for `z [n, d]`, each in `[0, 1)`; see [`Ridge::new`] for small `lambda`.
 pub fn hat_diagonal(z: &Mat, lambda: f32) -> Vec<f32> {
     Ridge::new(z, lambda).hat_diagonal()
@@ -228,6 +237,16 @@ mod tests {
         let penalised = z.transpose() * &z + Small::identity(z.ncols(), z.ncols()) * faer::Scale(lambda);
         let lu = penalised.partial_piv_lu();
         (lu.solve(z.transpose() * wide(y)), &z * lu.solve(z.transpose()))
+    }
+
+    #[test]
+    fn whitened_rows_have_the_hat_matrix_as_dot_products() {
+        for (n, d) in [(30, 6), (7, 12)] {
+            let z = wave(n, d);
+            let (_, hat) = by_formula(&z, &Mat::zeros(n, 1), 0.4);
+            let rows = crate::linalg::matmul(&z, &whitening(&z, 0.4));
+            assert_close(&crate::linalg::matmul_nt(&rows, &rows), &hat, 1e-4);
+        }
     }
 
     fn assert_close(found: &Mat, expected: &Small, within: f64) {

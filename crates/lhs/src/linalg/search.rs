@@ -5,6 +5,9 @@
 //! the row's bar. The bar starts at the threshold and, with a top-k, rises to the k-th best found so far,
 //! so that nearly every group of lanes is dismissed by one vector comparison.
 //!
+//! Where nodes are compared in several ways ([`Likeness`]), each way fills a tile of its own, and these are multiplied and
+//! added entry by entry: no row as long as the product of all ways is ever written out.
+//!
 //! Cost: `2 N² r` flops and one pass over `N²` cosines in cache; memory `O(kept + tile)`. Strips are fixed
 //! and independent: the result has the same bits on any number of threads.
 
@@ -12,7 +15,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, MatMut, Par};
 use rayon::prelude::*;
 
 use super::tall::view;
@@ -25,6 +28,49 @@ const TILE: usize = 1024;
 /// Cosines tested together before any of them is looked at.
 const GROUP: usize = 64;
 
+/// Nodes as they are compared: the likeness of two is the mean over some parts of the products of the dot products of
+/// their rows in all matrices of a part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Likeness {
+    parts: Vec<Vec<Mat>>,
+}
+
+impl From<Mat> for Likeness {
+    /// Plain dot products.
+    fn from(rows: Mat) -> Self {
+        Likeness { parts: vec![vec![rows]] }
+    }
+}
+
+impl Likeness {
+    /// The products of the dot products in two matrices of as many rows.
+    pub fn product(first: Mat, second: Mat) -> Self {
+        assert_eq!(first.rows(), second.rows(), "one row for each node in both");
+        Likeness { parts: vec![vec![first, second]] }
+    }
+
+    /// The mean of several, over the same nodes.
+    pub fn mean(of: &[Likeness]) -> Self {
+        Likeness { parts: of.iter().flat_map(|one| one.parts.iter().cloned()).collect() }
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.parts.first().and_then(|part| part.first()).map_or(0, Mat::rows)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Some of the nodes.
+    pub fn select(&self, nodes: &[u32]) -> Self {
+        let select = |part: &Vec<Mat>| part.iter().map(|rows| rows.select_rows(nodes)).collect();
+        Likeness { parts: self.parts.iter().map(select).collect() }
+    }
+}
+
 /// For every row, the other rows whose cosine with it is at least `threshold`; of these only the `top_k`
 /// best when given, equal cosines going to the lower index.
 ///
@@ -32,56 +78,105 @@ const GROUP: usize = 64;
 /// for unit rows are the cosines up to rounding. `f32::NEG_INFINITY` as threshold keeps every pair, so
 /// pass it only together with a `top_k`. A row with a NaN has no neighbours and is nobody's neighbour.
 pub fn neighbours(rows: &Mat, threshold: f32, top_k: Option<usize>) -> SparseMat {
-    search(rows, rows, threshold, top_k, |query| Some(query as u32))
+    search(&[vec![rows]], &[vec![rows]], threshold, top_k, |query| Some(query as u32))
 }
 
-/// Like [`neighbours`], for some of the rows only: the result is `[some.len(), N]`.
-pub fn neighbours_of(some: &[u32], rows: &Mat, threshold: f32, top_k: Option<usize>) -> SparseMat {
-    search(&rows.select_rows(some), rows, threshold, top_k, |query| Some(some[query]))
+/// Like [`neighbours`], for some of the nodes only, by their likeness: the result is `[some.len(), N]`.
+pub fn neighbours_of(some: &[u32], nodes: &Likeness, threshold: f32, top_k: Option<usize>) -> SparseMat {
+    let queries = nodes.select(some);
+    search(&queries.factors(), &nodes.factors(), threshold, top_k, |query| Some(some[query]))
 }
 
-/// Like [`neighbours`], for rows `[M, r]` that are not among those that are searched: the result is `[M, N]`.
-pub fn neighbours_among(queries: &Mat, rows: &Mat, threshold: f32, top_k: Option<usize>) -> SparseMat {
-    search(queries, rows, threshold, top_k, |_| None)
+/// Like [`neighbours`], for `M` nodes that are not among those that are searched: the result is `[M, N]`.
+pub fn neighbours_among(
+    queries: &Likeness,
+    nodes: &Likeness,
+    threshold: f32,
+    top_k: Option<usize>,
+) -> SparseMat {
+    search(&queries.factors(), &nodes.factors(), threshold, top_k, |_| None)
 }
 
-/// From `queries [M, r]` to `base [N, r]`; query `q` never finds base row `excluded(q)`.
+/// The matrices of each part.
+type Factors<'a> = [Vec<&'a Mat>];
+
+impl Likeness {
+    fn factors(&self) -> Vec<Vec<&Mat>> {
+        self.parts.iter().map(|part| part.iter().collect()).collect()
+    }
+}
+
+/// From the `M` queries to the `N` nodes of the base; query `q` never finds the node `excluded(q)`.
 fn search(
-    queries: &Mat,
-    base: &Mat,
+    queries: &Factors<'_>,
+    base: &Factors<'_>,
     threshold: f32,
     top_k: Option<usize>,
     excluded: impl Fn(usize) -> Option<u32> + Sync,
 ) -> SparseMat {
-    assert_eq!(queries.cols(), base.cols(), "queries and base have rows of one length");
-    let strips: Vec<usize> = (0..queries.rows()).step_by(STRIP).collect();
+    let rows = |of: &Factors<'_>| of.first().and_then(|part| part.first()).map_or(0, |mat| mat.rows());
+    for (query, base) in queries.iter().flatten().zip(base.iter().flatten()) {
+        assert_eq!(query.cols(), base.cols(), "queries and base have rows of one length");
+    }
+    let (count, others) = (rows(queries), rows(base));
+    let strips: Vec<usize> = (0..count).step_by(STRIP).collect();
     let found: Vec<Vec<Best>> = strips
         .into_par_iter()
         .map(|start| {
-            let end = queries.rows().min(start + STRIP);
-            let strip = view(queries).subrows(start, end - start);
+            let end = count.min(start + STRIP);
             let mut best: Vec<Best> =
                 (start..end).map(|row| Best::new(threshold, top_k, excluded(row))).collect();
-            search_strip(strip, base, &mut best);
+            search_strip(queries, start, base, others, &mut best);
             best
         })
         .collect();
-    collect_rows(queries.rows(), base.rows(), found.into_iter().flatten())
+    collect_rows(count, others, found.into_iter().flatten())
 }
 
-/// Shows the whole base to one strip of queries.
-fn search_strip(strip: MatRef<'_, f32>, base: &Mat, best: &mut [Best]) {
+/// Shows the whole base to the strip of queries that begins at `start`.
+fn search_strip(queries: &Factors<'_>, start: usize, base: &Factors<'_>, others: usize, best: &mut [Best]) {
     if best.iter().all(|row| row.top_k == Some(0)) {
         return;
     }
     let arch = pulp::Arch::new();
-    let mut tile = Mat::scratch(strip.nrows(), TILE);
-    for first in (0..base.rows()).step_by(TILE) {
-        let width = TILE.min(base.rows() - first);
-        let cosines = &mut tile.as_mut_slice()[..strip.nrows() * width];
-        let out = MatMut::from_row_major_slice_mut(cosines, strip.nrows(), width);
-        let others = view(base).subrows(first, width);
-        matmul(out, Accum::Replace, strip, others.transpose(), 1.0, Par::Seq); // [strip, width]
+    let height = best.len();
+    let plain = queries.len() == 1 && queries[0].len() == 1;
+    let mut tile = Mat::scratch(height, TILE);
+    let mut more = if plain {
+        [Mat::zeros(0, 0), Mat::zeros(0, 0)]
+    } else {
+        [(); 2].map(|()| Mat::scratch(height, TILE))
+    };
+    for first in (0..others).step_by(TILE) {
+        let width = TILE.min(others - first);
+        let size = height * width;
+        let dots = |query: &Mat, base: &Mat, out: &mut Mat| {
+            let out = MatMut::from_row_major_slice_mut(&mut out.as_mut_slice()[..size], height, width);
+            let (strip, others) =
+                (view(query).subrows(start, height), view(base).subrows(first, width).transpose());
+            matmul(out, Accum::Replace, strip, others, 1.0, Par::Seq); // [height, width]
+        };
+        if plain {
+            dots(queries[0][0], base[0][0], &mut tile);
+        } else {
+            let share = 1.0 / queries.len() as f32;
+            let [part, factor] = &mut more;
+            for (number, (query, base)) in queries.iter().zip(base).enumerate() {
+                dots(query[0], base[0], part);
+                for (query, base) in query.iter().zip(base.iter()).skip(1) {
+                    dots(query, base, factor);
+                    let (part, factor) = (&mut part.as_mut_slice()[..size], &factor.as_slice()[..size]);
+                    part.iter_mut().zip(factor).for_each(|(dot, other)| *dot *= other);
+                }
+                let (sum, part) = (&mut tile.as_mut_slice()[..size], &part.as_slice()[..size]);
+                if number == 0 {
+                    sum.iter_mut().zip(part).for_each(|(sum, dot)| *sum = share * dot);
+                } else {
+                    sum.iter_mut().zip(part).for_each(|(sum, dot)| *sum += share * dot);
+                }
+            }
+        }
+        let cosines = &tile.as_slice()[..size];
         arch.dispatch(Scan { best, cosines, width, first: first as u32 });
     }
 }
@@ -229,7 +324,7 @@ mod tests {
             top_k in proptest::option::of(0usize..40),
             skip in any::<bool>(),
         ) {
-            let found = search(&queries, &base, threshold, top_k, |query| skip.then_some(query as u32));
+            let found = search(&[vec![&queries]], &[vec![&base]], threshold, top_k, |query| skip.then_some(query as u32));
             prop_assert_eq!(found, brute_force(&queries, &base, threshold, top_k, skip));
         }
     }
@@ -248,10 +343,38 @@ mod tests {
     #[test]
     fn some_rows_find_what_all_find() {
         let rows = Mat::from_fn(300, 5, |r, c| ((r * 37 + c * 101) as f32).sin() / 3.0);
-        let (all, some) = (neighbours(&rows, 0.1, Some(4)), neighbours_of(&[7, 290, 8], &rows, 0.1, Some(4)));
+        let nodes = Likeness::from(rows.clone());
+        let (all, some) =
+            (neighbours(&rows, 0.1, Some(4)), neighbours_of(&[7, 290, 8], &nodes, 0.1, Some(4)));
         for (query, row) in [7, 290, 8].into_iter().enumerate() {
             assert!(some.row(query).eq(all.row(row)), "{row}");
         }
+    }
+
+    /// Against rows as long as the product: `<a ⊗ b, a' ⊗ b'> = <a, a'> <b, b'>`.
+    #[test]
+    fn products_and_means_equal_rows_written_out() {
+        let wave = |rows: usize, cols: usize, by: usize| {
+            Mat::from_fn(rows, cols, |r, c| (((r * by + c * 7 + r * c) % 5) as f32 - 1.0) / 4.0)
+        };
+        let rows = 2 * TILE + 33;
+        let parts = [(wave(rows, 3, 11), wave(rows, 2, 3)), (wave(rows, 2, 5), wave(rows, 4, 13))];
+        let outer = |(a, b): &(Mat, Mat)| {
+            Mat::from_fn(rows, a.cols() * b.cols(), |r, c| a.get(r, c / b.cols()) * b.get(r, c % b.cols()))
+        };
+        let likeness = parts.clone().map(|(a, b)| Likeness::product(a, b));
+        let some: Vec<u32> = (0..rows as u32).step_by(61).collect();
+        let first = neighbours_of(&some, &likeness[0], 0.05, Some(6));
+        assert_eq!(first, neighbours_of(&some, &outer(&parts[0]).into(), 0.05, Some(6)));
+        // Halves are exact: the mean of two is a sum of rows side by side, once each is half as long.
+        let mut together = Mat::side_by_side(&[outer(&parts[0]), outer(&parts[1])]);
+        let mean = Likeness::mean(&likeness);
+        assert_eq!((mean.len(), mean.is_empty()), (rows, false));
+        let found = neighbours_among(&mean.select(&some), &mean, 0.05, Some(6));
+        together.as_mut_slice().iter_mut().for_each(|value| *value *= 0.5);
+        let doubled = Likeness::product(together.clone(), Mat::full(rows, 1, 1.0));
+        let expected = neighbours_among(&doubled.select(&some), &doubled, 0.025, Some(6));
+        assert_eq!(found.pattern, expected.pattern);
     }
 
     #[test]
@@ -280,7 +403,7 @@ mod tests {
         assert_eq!(neighbours(&none, 0.5, Some(3)).pattern.nnz(), 0);
         let one = Mat::full(1, 4, 0.5);
         assert_eq!(neighbours(&one, 0.5, None).pattern.nnz(), 0);
-        assert_eq!(neighbours_of(&[], &one, 0.5, None).rows(), 0);
+        assert_eq!(neighbours_of(&[], &one.into(), 0.5, None).rows(), 0);
     }
 
     #[test]

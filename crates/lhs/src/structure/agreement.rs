@@ -7,9 +7,8 @@
 
 use serde::Serialize;
 
-use super::latent_graph::scaled_side_by_side;
 use crate::graph::{Graph, Labelled};
-use crate::linalg::{Mat, SparseMat, neighbours, neighbours_among, neighbours_of};
+use crate::linalg::{Likeness, Mat, SparseMat, neighbours, neighbours_among, neighbours_of};
 
 /// How many neighbours per node are considered.
 const TOP_K: [usize; 5] = [3, 5, 8, 12, 20];
@@ -50,15 +49,15 @@ pub fn agreement(directions: &Mat, train: &Labelled, num_classes: usize, given: 
 
 /// The same where the training nodes of each part ask in the directions of their part, `parts [n,r]`.
 pub fn agreement_in_parts(
-    parts: &[Mat],
+    parts: &[Likeness],
     part_of: &[Option<u32>],
     train: &Labelled,
     num_classes: usize,
     given: Given,
 ) -> Agreement {
     let mut lists = vec![Vec::new(); train.nodes.len()];
-    for (part, directions) in (0u32..).zip(parts) {
-        let rows = directions.select_rows(&train.nodes);
+    for (part, likeness) in (0u32..).zip(parts) {
+        let rows = likeness.select(&train.nodes);
         let own = |node: u32| part_of[node as usize].unwrap_or(0) == part;
         let places: Vec<u32> =
             (0..).zip(&train.nodes).filter(|(_, node)| own(**node)).map(|(place, _)| place).collect();
@@ -73,18 +72,16 @@ pub fn agreement_in_parts(
 /// Share of the `asked` nodes whose class the vote of their nearest `known` ones finds, in the mean of some directions `[n,r]`,
 /// under given settings; without a cap all that reach the threshold vote.
 pub fn vote_at(
-    parts: &[Mat],
+    parts: &[Likeness],
     known: &Labelled,
     asked: &Labelled,
     num_classes: usize,
     top_k: Option<usize>,
     threshold: f32,
 ) -> f32 {
-    let rows = |nodes: &[u32]| {
-        scaled_side_by_side(&parts.iter().map(|part| part.select_rows(nodes)).collect::<Vec<_>>())
-    };
+    let all = Likeness::mean(parts);
     let least = threshold.max(f32::MIN_POSITIVE);
-    let found = neighbours_among(&rows(&asked.nodes), &rows(&known.nodes), least, top_k);
+    let found = neighbours_among(&all.select(&asked.nodes), &all.select(&known.nodes), least, top_k);
     let ranked: Vec<_> = (0..asked.nodes.len()).map(|query| ranked(&found, query, known)).collect();
     vote(&ranked, &asked.classes, num_classes, top_k.unwrap_or(known.nodes.len()), threshold)
 }

@@ -144,7 +144,8 @@ impl Candidate {
 
 /// The way from rows to at most `rank` directions; 0 keeps all.
 pub(super) fn directions(rows: &Mat, ridge: f32, rank: usize) -> DirectionMap {
-    let most = rows.cols().min(rows.rows());
-    let rank = if rank == 0 { most } else { rank.min(most) };
-    DirectionMap::fit(&SelfExpression::new(rows, ridge), rank)
+    if rank == 0 {
+        return DirectionMap::unfiltered(rows, ridge);
+    }
+    DirectionMap::fit(&SelfExpression::new(rows, ridge), rank.min(rows.cols()).min(rows.rows()))
 }

@@ -6,23 +6,22 @@
 
 use crate::error::Result;
 use crate::graph::{Graph, Labels};
-use crate::linalg::{Mat, SparseMat, neighbours, neighbours_of};
+use crate::linalg::{Likeness, Mat, SparseMat, neighbours, neighbours_of};
 
 /// Joins unit rows whose cosine is at least `threshold`, up to `top_k` from each node.
 pub fn latent_graph(directions: &Mat, threshold: f32, top_k: Option<usize>) -> Result<Graph> {
     joined(directions.rows(), edges_of(&neighbours(directions, floor(threshold), top_k)))
 }
 
-/// The same where every node looks for its neighbours in directions of its own: those of `parts[p]` for a node
-/// of part `p`, all of them together (the mean of their cosines) for a node of none. An edge has the larger of
-/// the weights that its ends give it.
+/// The same where every node looks for its neighbours by a likeness of its own: that of `parts[p]` for a node
+/// of part `p`, the mean of all for a node of none. An edge has the larger of the weights that its ends give it.
 pub fn latent_graph_in_parts(
-    parts: &[Mat],
+    parts: &[Likeness],
     part_of: &[Option<u32>],
     threshold: f32,
     top_k: Option<usize>,
 ) -> Result<Graph> {
-    let together = scaled_side_by_side(parts);
+    let together = Likeness::mean(parts);
     let mut edges = Vec::new();
     for part in (0..parts.len() as u32).map(Some).chain([None]) {
         let nodes: Vec<u32> =
@@ -36,14 +35,6 @@ pub fn latent_graph_in_parts(
     // Of an edge that both ends chose, the heavier mention comes first and is kept.
     edges.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(b.2.total_cmp(&a.2)));
     joined(part_of.len(), edges)
-}
-
-/// Rows whose dot products are the means of those of the parts.
-pub(super) fn scaled_side_by_side(parts: &[Mat]) -> Mat {
-    let mut together = Mat::side_by_side(parts);
-    let scale = (parts.len().max(1) as f32).sqrt().recip();
-    together.as_mut_slice().iter_mut().for_each(|value| *value *= scale);
-    together
 }
 
 /// A cosine of 0 says nothing: without this floor a threshold of 0 would join everybody.
@@ -140,7 +131,8 @@ mod tests {
         to_unit_rows(&mut rows);
         let one = latent_graph(&rows, 0.2, Some(4)).unwrap();
         let part_of: Vec<Option<u32>> = (0..40).map(|node| [None, Some(0), Some(1)][node % 3]).collect();
-        let parts = latent_graph_in_parts(&[rows.clone(), rows.clone()], &part_of, 0.2, Some(4)).unwrap();
+        let twice = [rows.clone().into(), rows.into()];
+        let parts = latent_graph_in_parts(&twice, &part_of, 0.2, Some(4)).unwrap();
         assert_eq!(one.edges().collect::<Vec<_>>(), parts.edges().collect::<Vec<_>>());
         for (a, b) in one.weighted_edges().zip(parts.weighted_edges()) {
             assert!((a.2 - b.2).abs() < 1e-6);
@@ -151,9 +143,8 @@ mod tests {
     fn a_node_looks_for_neighbours_in_its_own_part() {
         let first = Mat::from_slice(3, 2, &[1.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
         let second = Mat::from_slice(3, 2, &[1.0, 0.0, 0.0, 1.0, 1.0, 0.0]);
-        let join = |part_of: [Option<u32>; 3]| {
-            latent_graph_in_parts(&[first.clone(), second.clone()], &part_of, 0.9, Some(1)).unwrap()
-        };
+        let parts = [first.into(), second.into()];
+        let join = |part_of: [Option<u32>; 3]| latent_graph_in_parts(&parts, &part_of, 0.9, Some(1)).unwrap();
         assert_eq!(join([Some(0), None, None]).edges().collect::<Vec<_>>(), [(0, 1)]);
         assert_eq!(join([Some(1), None, None]).edges().collect::<Vec<_>>(), [(0, 2)]);
         assert_eq!(join([None; 3]).num_edges(), 0, "the mean of 1 and 0 is below the threshold");

@@ -25,7 +25,7 @@ use super::views::to_unit_rows;
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, Labelled};
 use crate::linalg::random::{derive, hash};
-use crate::linalg::{Mat, release_buffers};
+use crate::linalg::{Likeness, Mat, release_buffers};
 use crate::training::{Auto, MemoKey, Session, Task};
 
 /// Given edges with less advantage over chance than this are left out of the structure: however little they
@@ -182,22 +182,22 @@ impl StructureConfig {
             self.given_share.given().unwrap_or_else(|| share_of_given(structure.latent(), task));
         let sights = structure.inputs.sights(task.features);
         let rows = structure.inputs.rows(fitted.choices.views);
-        let mut before = self.fair_vote(&[fitted.first.directions(&rows)], &fitted.choices.joins[0], task);
+        let first = [fitted.first.directions(&rows).into()];
+        let mut before = self.fair_vote(&first, &fitted.choices.joins[0], task);
         for round in 1..=self.rounds {
             let stage = Stage { round, seed: derive(seed, &[round as u64]) };
             let graph = fitted.known_before(round, task.graph, &structure.rounds[round - 1])?;
             let known = Known { rows: &rows, graph: &graph, sights: &sights };
             let learned = self.refine_once(&stage, &known, &fitted.part_of, task, session)?;
-            let directions = learned.directions(&known);
-            let join = self.join(&self.agreement_in_parts(&directions, &fitted.part_of, task));
-            let vote = self.fair_vote(&directions, &join, task);
+            let likeness = learned.likeness(&known);
+            let join = self.join(&self.agreement_in_parts(&likeness, &fitted.part_of, task));
+            let vote = self.fair_vote(&likeness, &join, task);
             if self.rounds_must_pay && vote <= before {
                 fitted.choices.declined = Some(vote);
                 break;
             }
             before = vote;
-            let latent =
-                join.blended(&directions, &fitted.part_of, task.graph, fitted.choices.given_share)?;
+            let latent = join.blended(&likeness, &fitted.part_of, task.graph, fitted.choices.given_share)?;
             fitted.choices.joins.push(join);
             fitted.rounds.push(learned);
             structure.rounds.push(latent);
@@ -207,11 +207,11 @@ impl StructureConfig {
 
     /// Share of the validation nodes (without any, of the training nodes) whose class the vote of the latent neighbours among
     /// the training nodes finds.
-    fn fair_vote(&self, directions: &[Mat], join: &Join, task: &Task<'_>) -> f32 {
+    fn fair_vote(&self, parts: &[Likeness], join: &Join, task: &Task<'_>) -> f32 {
         if task.val.nodes.is_empty() {
             return join.vote;
         }
-        vote_at(directions, &task.train, &task.val, task.num_classes, join.cap(), join.threshold)
+        vote_at(parts, &task.train, &task.val, task.num_classes, join.cap(), join.threshold)
     }
 
     /// One round: for each part of the training nodes a refiner that does not know their labels.
@@ -319,7 +319,7 @@ impl StructureConfig {
         agreement(directions, &task.train, task.num_classes, self.given(task))
     }
 
-    fn agreement_in_parts(&self, parts: &[Mat], part_of: &[Option<u32>], task: &Task<'_>) -> Agreement {
+    fn agreement_in_parts(&self, parts: &[Likeness], part_of: &[Option<u32>], task: &Task<'_>) -> Agreement {
         agreement_in_parts(parts, part_of, &task.train, task.num_classes, self.given(task))
     }
 
@@ -423,7 +423,7 @@ impl Join {
     /// The latent graph of a refined round, `ζA + (1-ζ)S`.
     fn blended(
         &self,
-        parts: &[Mat],
+        parts: &[Likeness],
         part_of: &[Option<u32>],
         given: &Graph,
         given_share: f32,
@@ -482,17 +482,6 @@ fn said(refiner: &Refiner, known: &Known<'_>) -> (Mat, Mat) {
     (unit(Mat::side_by_side(&[known.rows.clone(), unit(codes)])), votes)
 }
 
-/// Rows whose dot products are those of `a` times those of `b`, `[n,p] x [n,q] -> [n,pq]`.
-fn products_of_rows(a: &Mat, b: &Mat) -> Mat {
-    let (mut products, columns) = (Mat::zeros(a.rows(), a.cols() * b.cols()), b.cols().max(1));
-    for row in 0..a.rows() {
-        for (own, &value) in products.row_mut(row).chunks_exact_mut(columns).zip(a.row(row)) {
-            own.iter_mut().zip(b.row(row)).for_each(|(product, other)| *product = value * other);
-        }
-    }
-    products
-}
-
 /// A structure that was learned: finds that of any graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedStructure {
@@ -514,11 +503,11 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// The directions of each part, `[n,r]`, from what was known before this round.
-    fn directions(&self, known: &Known<'_>) -> Vec<Mat> {
+    /// How alike nodes are to each part, from what was known before this round.
+    fn likeness(&self, known: &Known<'_>) -> Vec<Likeness> {
         let of = |(refiner, map): &(Refiner, DirectionMap)| {
             let (said, votes) = said(refiner, known);
-            products_of_rows(&map.directions(&said), &votes)
+            Likeness::product(map.directions(&said), votes)
         };
         self.parts.iter().map(of).collect()
     }
@@ -579,8 +568,8 @@ impl FittedStructure {
         let sights = if self.rounds.is_empty() { Vec::new() } else { inputs.sights(features) };
         for (number, (round, join)) in (1..).zip(self.rounds.iter().zip(&joins[1..])) {
             let before = self.known_before(number, graph, &rounds[number - 1])?;
-            let directions = round.directions(&Known { rows: &rows, graph: &before, sights: &sights });
-            rounds.push(join.blended(&directions, &part_of, graph, *given_share)?);
+            let likeness = round.likeness(&Known { rows: &rows, graph: &before, sights: &sights });
+            rounds.push(join.blended(&likeness, &part_of, graph, *given_share)?);
         }
         Ok(Structure { inputs, rounds })
     }
@@ -595,19 +584,5 @@ impl FittedStructure {
         self.rounds.truncate(rounds);
         self.choices.joins.truncate(rounds + 1);
         self
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn products_of_rows_have_the_products_of_dot_products() {
-        let (a, b) =
-            (Mat::from_fn(3, 2, |r, c| (r + 2 * c) as f32), Mat::from_fn(3, 3, |r, c| (r * c) as f32 - 1.0));
-        let dot = |m: &Mat| m.row(0).iter().zip(m.row(2)).map(|(x, y)| x * y).sum::<f32>();
-        assert_eq!(dot(&products_of_rows(&a, &b)), dot(&a) * dot(&b));
-        assert_eq!(products_of_rows(&a, &Mat::zeros(3, 0)).shape(), (3, 0));
     }
 }

@@ -4,12 +4,14 @@
 //! whose row `z` is expressed by the others with coefficients `q = z (ZᵀZ + λI)⁻¹ Zᵀ` has the direction
 //! `l = q U Σ⁻¹ |Σ|^½ = z P` with `P = (ZᵀZ + λI)⁻¹ Zᵀ U Σ⁻¹ |Σ|^½ [d,r]`: a map that serves nodes which were
 //! not there when it was found, and changed ones, without solving anything again.
+//! Without the filter nothing need be found: `Q'` but for its diagonal and the scale of its rows is the hat matrix, and
+//! `L = Z C⁻ᵀ` with `C Cᵀ = ZᵀZ + λI` has exactly that as `L Lᵀ`. Both go when rows are scaled to unit length.
 //! Cost: a few dozen products of the operator with 16 columns each, and `O(n r²)`; see
 //! `linalg::leading_eigenpairs`. The pairs are found to a residual of 1e-4 of the largest eigenvalue.
 
 use super::SelfExpression;
 use super::views::to_unit_rows;
-use crate::linalg::{EigenOptions, Mat, leading_eigenpairs, matmul};
+use crate::linalg::{EigenOptions, Mat, leading_eigenpairs, matmul, whitening};
 
 /// Eigenvalues below this, relative to the largest, are rounding errors.
 const NOISE: f32 = 1e-6;
@@ -33,6 +35,11 @@ impl DirectionMap {
             }
         }
         DirectionMap { map: expression.weights_for(&scaled) }
+    }
+
+    /// The way to directions whose dot products are the whole self-expression of `rows`, nothing filtered out.
+    pub fn unfiltered(rows: &Mat, penalty: f32) -> Self {
+        DirectionMap { map: whitening(rows, penalty) }
     }
 
     /// A map from its matrix, as [`DirectionMap::matrix`] gave it.
