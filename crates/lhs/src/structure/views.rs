@@ -83,7 +83,7 @@ impl Basis {
     }
 }
 
-/// Whom a node is joined to, a column for each node of the training graph: rows of `A S^-½`, with `S` the degrees of the
+/// Whom a node is joined to, a column for each node of the training graph: rows of `A S^-¼`, with `S` the degrees of the
 /// known nodes (sums of weights, in units of the mean one), in the training graph or in the one that is looked at, whichever
 /// is larger. A neighbour that few have says more than a hub does, unless many have come to have it since: edges that an
 /// attacker adds at random lead to such nodes. How many neighbours a node has can still be read off its row.
@@ -116,7 +116,7 @@ impl NeighbourRows {
         let mut rows = joined_to_known(graph, known, self.degrees.rows());
         let now = column_sums(&rows).into_iter();
         let scales: Vec<f32> =
-            now.zip(self.degrees.as_slice()).map(|(now, then)| 1.0 / now.max(*then).sqrt()).collect();
+            now.zip(self.degrees.as_slice()).map(|(now, then)| 1.0 / now.max(*then).sqrt().sqrt()).collect();
         let columns = rows.pattern.indices().iter();
         rows.values.iter_mut().zip(columns).for_each(|(value, &col)| *value *= scales[col as usize]);
         rows
@@ -214,7 +214,7 @@ mod tests {
     fn a_neighbour_that_few_have_says_more() {
         let neighbour_rows = NeighbourRows::fit(&path());
         let rows = neighbour_rows.rows(&path(), &all_known(4)).to_dense();
-        let (one, two, three) = (1.0, 0.5f32.sqrt(), 1.0 / 3f32.sqrt());
+        let (one, two, three) = (1.0, 0.5f32.sqrt().sqrt(), 1.0 / 3f32.sqrt().sqrt());
         assert_eq!(rows.row(1), [one, 0.0, two, 0.0]);
         let (fewer, _) = Graph::from_edges(4, &[(0, 1)]).unwrap();
         let rows = neighbour_rows.rows(&fewer, &all_known(4)).to_dense();

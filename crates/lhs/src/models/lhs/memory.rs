@@ -1,8 +1,9 @@
 //! How much memory LHS needs: first the structure, then one encoder after the other.
 
+use super::committee::most_members;
 use super::encoder::DECODED;
 use super::layers::most_layers;
-use super::{FEW_NODES, HOPS, Lhs};
+use super::{HOPS, Lhs};
 use crate::training::memory_plan::{Amounts, Count, product};
 use crate::training::{DataSizes, MemoryPlan};
 
@@ -100,8 +101,7 @@ fn encoder(config: &Lhs, sizes: &DataSizes) -> Amounts {
         + width * hops * sizes.classes
         + width * decoded
         + layers * product([directions + 1, hidden, hidden]);
-    let usual = if nodes <= FEW_NODES { 3 } else { 1 };
-    let members = config.ensemble_size.given().unwrap_or(usual);
+    let members = most_members(config, nodes);
     let masked = (config.reconstruction.mask * nodes as f32) as usize;
     Amounts {
         prepared: sizes.propagation() * 2usize + sizes.input() + product([nodes, restored]),

@@ -4,10 +4,11 @@
 //! [`StructureConfig`] induces and refines a graph in which neighbours share a class;
 //! [`encoder`] reads a node's own features, its neighbour row, and both graphs in channels of their own, those that
 //! [`channel_selection`] finds worth reading, and through layers over them where [`Lhs::given_layers`] or
-//! [`Lhs::latent_layers`] pay. On another graph edges are weighed and the structure is found again, by what was learned,
-//! before the encoder reads it.
+//! [`Lhs::latent_layers`] pay; a `committee` of encoders that learn in different ways is elected. On another graph edges are
+//! weighed and the structure is found again, by what was learned, before the encoders read it.
 
 pub mod channel_selection;
+mod committee;
 pub mod edge_trust;
 pub mod encoder;
 mod judge;
@@ -28,21 +29,15 @@ use crate::graph::{Features, Graph};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
 use crate::structure::{Bases, Choices, FittedStructure, Structure, StructureConfig};
-use crate::training::{
-    Auto, DataSizes, MemoryPlan, Parameters, Score, Session, Supervised, Task, Tensors, TrainingConfig,
-    probabilities, train,
-};
+use crate::training::{Auto, DataSizes, MemoryPlan, Session, Task, Tensors, TrainingConfig, probabilities};
 use channel_selection::{ChannelSelection, ChannelSet, Fixed};
+use committee::Member;
 use edge_trust::{EdgeTrust, EdgeWeights, weigh};
-use encoder::{Channels, Encoder, ReconstructionConfig};
+use encoder::{Channels, ReconstructionConfig};
 use plausibility::Plausibility;
 
-/// Up to this many nodes, several members are worth their time.
-const FEW_NODES: usize = 10_000;
 /// Hops over a graph that is worth reading.
 const HOPS: usize = 2;
-/// Nodes times layers up to which several members are worth their time.
-const FEW_NODES_IN_LAYERS: usize = 40_000;
 /// Settings of LHS.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -51,8 +46,8 @@ pub struct Lhs {
     pub hidden: usize,
     /// Layers of these codes, 1 or more.
     pub layers: usize,
-    /// Encoders that learn on the same structure from different starts, and whose probabilities are averaged, 1
-    /// or more, or `auto`: 3 on graphs of up to 10,000 nodes, where chance weighs most, 1 on larger ones.
+    /// Encoders that learn from different starts, and whose probabilities are averaged, 1 or more, or `auto`: on graphs of up
+    /// to 10,000 nodes a committee of encoders that learn in different ways, elected at the validation nodes; 1 on larger ones.
     pub ensemble_size: Auto<usize>,
     /// Hops over the latent graph, 0 or more, or `auto`.
     pub latent_hops: Auto<usize>,
@@ -160,8 +155,8 @@ pub struct FittedLhs {
     /// Share of the edges between training nodes that join nodes of one class; none where there is no such edge.
     agreeing_edges: Option<f32>,
     channels: Channels,
-    /// One set per member.
-    members: Vec<Parameters>,
+    /// The first learned as set.
+    members: Vec<Member>,
 }
 
 /// The training graph.
@@ -196,13 +191,6 @@ impl Lhs {
     /// The channels that are worth reading, and what closed-form classifiers get right with them.
     fn channel_set(&self, feature_columns: usize, selection: &ChannelSelection) -> (ChannelSet, f32) {
         selection.best(self.fixed(feature_columns))
-    }
-
-    fn num_members(&self, graph: &Graph, channels: &Channels) -> usize {
-        let nodes = graph.num_nodes();
-        let layers = channels.given_layers + channels.latent_layers;
-        let few = nodes <= FEW_NODES && nodes * layers <= FEW_NODES_IN_LAYERS;
-        self.ensemble_size.given().unwrap_or(if few { 3 } else { 1 })
     }
 
     fn channels(&self, task: &Task<'_>, structure: &Structure, selection: &ChannelSelection) -> Channels {
@@ -265,12 +253,7 @@ impl Model for Lhs {
         let task = &Task { graph: &graph, ..task.clone() };
         let prepared = self.prepare(task, true, seed, session)?;
         let (channels, first) = self.with_layers(task, &prepared, seed, session)?;
-        let mut members = vec![first];
-        for number in 1..self.num_members(task.graph, &channels) {
-            let stage = format!("classifier-{}", number + 1);
-            members
-                .push(self.member(task, &prepared.structure, channels, (&stage, number), seed, session)?.0);
-        }
+        let members = self.committee(task, &prepared, (channels, first), seed, session)?;
         let Prepared { fitted, structure, selection, .. } = prepared;
         Ok(FittedLhs {
             config: self.clone(),
@@ -314,36 +297,16 @@ impl Lhs {
         release_buffers();
         Ok(if must_pay && score(&refined) < score(&first) { first } else { refined })
     }
-
-    /// Trains a member; says how it does at the validation nodes.
-    fn member(
-        &self,
-        task: &Task<'_>,
-        structure: &Structure,
-        channels: Channels,
-        (stage, number): (&str, usize),
-        seed: u64,
-        session: &mut Session<'_>,
-    ) -> Result<(Parameters, Option<Score>)> {
-        let config = self.learning(&channels);
-        let network = Encoder::new(&config, channels, task.graph, task.features, structure);
-        let objective = Supervised::new(&network, task, &config.training)?;
-        let seed = derive(seed, &[1, number as u64]);
-        let mut parameters = encoder::parameters(&config, &channels, task.num_classes, seed);
-        let trained =
-            train(stage, &objective, &mut parameters, &config.training, derive(seed, &[1]), session)?;
-        Ok((parameters, trained.best))
-    }
 }
 
 impl NodeClassifier for FittedLhs {
     fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
-        let network = self.network(graph, features)?;
-        let scale = 1.0 / self.members.len() as f32;
+        let (weighed, structure) = self.prepared(graph, features)?;
         let mut mean = Mat::zeros(graph.num_nodes(), self.num_classes());
         for member in &self.members {
-            let found = probabilities(&network, &member.constants());
-            mean.as_mut_slice().iter_mut().zip(found.as_slice()).for_each(|(sum, p)| *sum += scale * p);
+            let network = member.network(&weighed, features, &structure);
+            let found = probabilities(&network, &member.parameters.constants());
+            add_scaled(&mut mean, &found, member.share);
         }
         Ok(mean)
     }
@@ -351,13 +314,13 @@ impl NodeClassifier for FittedLhs {
     fn saved(&self) -> Result<SavedModel> {
         let mut contents = self.structure.contents();
         for (number, member) in (1..).zip(&self.members) {
-            let encoder = member.tensors().into_iter();
+            let encoder = member.parameters.tensors().into_iter();
             contents.tensors.extend(encoder.map(|(name, value)| (format!("encoder.{number}.{name}"), value)));
         }
         let state = State {
             channels: self.channels,
             classes: self.num_classes(),
-            ensemble_size: self.members.len(),
+            members: self.members.iter().map(MemberState::of).collect(),
             selection: self.selection.clone(),
             agreeing_edges: self.agreeing_edges,
             edge_trust: self.edge_trust.clone(),
@@ -386,26 +349,28 @@ impl NodeClassifier for FittedLhs {
     /// The mean over the members, whose probabilities are averaged after the softmax: with one member, the softmax of the
     /// sum is what [`NodeClassifier::predict`] gives; with several it is near.
     fn channel_scores(&self, graph: &Graph, features: &Features) -> Result<Option<Vec<(String, Mat)>>> {
-        let network = self.network(graph, features)?;
-        let scale = 1.0 / self.members.len() as f32;
+        let (weighed, structure) = self.prepared(graph, features)?;
         let mut sums: Vec<(String, Mat)> = Vec::new();
         for member in &self.members {
-            for (place, (name, scores)) in network.channel_scores(&member.constants()).into_iter().enumerate()
-            {
-                if sums.len() == place {
+            let network = member.network(&weighed, features, &structure);
+            for (name, scores) in network.channel_scores(&member.parameters.constants()) {
+                let place = sums.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
                     sums.push((name.to_string(), Mat::zeros(scores.rows(), scores.cols())));
-                }
-                let sum = sums[place].1.as_mut_slice().iter_mut();
-                sum.zip(scores.as_slice()).for_each(|(sum, score)| *sum += scale * score);
+                    sums.len() - 1
+                });
+                add_scaled(&mut sums[place].1, &scores, member.share);
             }
         }
+        // What is the same for all stands last, also where a later member reads more than the first.
+        sums.sort_by_key(|(name, _)| name == encoder::BIAS);
         Ok(Some(sums))
     }
 
     /// The codes of the first member: members begin at random, and their columns have no common meaning.
     fn embeddings(&self, graph: &Graph, features: &Features) -> Result<Option<Mat>> {
-        let network = self.network(graph, features)?;
-        Ok(Some(network.codes(&self.members[0].constants())))
+        let (weighed, structure) = self.prepared(graph, features)?;
+        let first = &self.members[0];
+        Ok(Some(first.network(&weighed, features, &structure).codes(&first.parameters.constants())))
     }
 
     fn edge_trust(&self) -> Option<EdgeTrust> {
@@ -451,16 +416,15 @@ impl FittedLhs {
         }
     }
 
-    /// The encoder on a graph.
-    fn network(&self, graph: &Graph, features: &Features) -> Result<Encoder<'_>> {
-        let structure = if self.channels.read_latent() {
+    /// A graph with its edges weighed, and its structure, as far as any member reads it.
+    fn prepared<'a>(&self, graph: &'a Graph, features: &Features) -> Result<(Cow<'a, Graph>, Structure)> {
+        let structure = if self.members.iter().any(|member| member.channels.read_latent()) {
             self.structure(graph, features)?
         } else {
             settings::same_columns(features, self.channels.features)?;
             self.structure.without_latent(&*self.weighed(graph, features)?, features)?
         };
-        let graph = self.weighed(graph, features)?;
-        Ok(Encoder::new(&self.config, self.channels, &graph, features, &structure))
+        Ok((self.weighed(graph, features)?, structure))
     }
 
     /// A graph with its edges weighed.
@@ -481,7 +445,7 @@ impl FittedLhs {
     }
 
     fn num_classes(&self) -> usize {
-        self.members[0].tensors().get("head.bias").map_or(0, Mat::cols)
+        self.members[0].parameters.tensors().get("head.bias").map_or(0, Mat::cols)
     }
 }
 
@@ -490,12 +454,33 @@ impl FittedLhs {
 struct State {
     channels: Channels,
     classes: usize,
-    ensemble_size: usize,
+    members: Vec<MemberState>,
     selection: ChannelSelection,
     #[serde(default)]
     agreeing_edges: Option<f32>,
     edge_trust: EdgeTrust,
     structure: Choices,
+}
+
+/// What is saved of a member beside its matrices.
+#[derive(Serialize, Deserialize)]
+struct MemberState {
+    way: String,
+    share: f32,
+    channels: Channels,
+    settings: Lhs,
+}
+
+impl MemberState {
+    fn of(member: &Member) -> Self {
+        let Member { way, config, channels, share, .. } = member.clone();
+        MemberState { way, share, channels, settings: config }
+    }
+}
+
+/// `sum += scale * added`.
+fn add_scaled(sum: &mut Mat, added: &Mat, scale: f32) {
+    sum.as_mut_slice().iter_mut().zip(added.as_slice()).for_each(|(sum, value)| *sum += scale * value);
 }
 
 /// Where the views of the graph are kept that edges are weighed by.
@@ -510,23 +495,23 @@ impl FittedModel for FittedLhs {
     fn restore(saved: &SavedModel) -> Result<Self> {
         let config: Lhs = saved.settings()?;
         let state: State = saved.state()?;
-        let State { channels, classes, ensemble_size, selection, agreeing_edges, edge_trust, structure } =
-            state;
+        let State { channels, classes, members, selection, agreeing_edges, edge_trust, structure } = state;
         let structure = FittedStructure::restore(structure, &saved.contents)?;
         let learned_from: Vec<bool> = saved.list(LEARNED_FROM)?.iter().map(|&from| from > 0).collect();
-        if learned_from.len() != structure.num_known() || ensemble_size == 0 {
+        if learned_from.len() != structure.num_known() || members.is_empty() {
             return Err(saved.damaged("its parts do not fit together"));
         }
-        let member = |number: usize| {
+        let member = |(number, state): (usize, MemberState)| {
+            let MemberState { way, share, channels, settings } = state;
             let prefix = format!("encoder.{number}.");
             let own =
                 |(name, value): (&String, &Mat)| Some((name.strip_prefix(&prefix)?.into(), value.clone()));
             let own: Tensors = saved.contents.tensors.iter().filter_map(own).collect();
-            let mut parameters = encoder::parameters(&config, &channels, classes, 0);
+            let mut parameters = encoder::parameters(&settings, &channels, classes, 0);
             parameters.restore(&own)?;
-            Ok(parameters)
+            Ok(Member { way, config: settings, channels, share, parameters })
         };
-        let members = (1..=ensemble_size).map(member).collect::<Result<_>>()?;
+        let members = (1..).zip(members).map(member).collect::<Result<_>>()?;
         let edge_weights = saved.contents.tensors.get(PLAUSIBILITY).map(|weights| {
             let plausibility = Plausibility::from_weights(weights);
             Ok(EdgeWeights {

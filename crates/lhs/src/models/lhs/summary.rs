@@ -40,6 +40,14 @@ pub(super) fn channels(model: &FittedLhs) -> Vec<String> {
             "layers: {latent_layers} over the latent graph, {given_layers} over the given one"
         ));
     }
+    if model.members.len() > 1 {
+        let shares: Vec<String> = model
+            .members
+            .iter()
+            .map(|member| format!("{} {:.0} %", member.way, 100.0 * member.share))
+            .collect();
+        lines.push(format!("encoders, and how much each says: {}", shares.join(", ")));
+    }
     lines
 }
 
