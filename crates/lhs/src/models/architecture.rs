@@ -15,7 +15,7 @@ use crate::graph::{Features, Graph};
 use crate::linalg::Mat;
 use crate::linalg::random::derive;
 use crate::training::{
-    Amounts, DataSizes, MemoryPlan, Network, Parameters, Session, Supervised, Task, TrainingConfig,
+    Amounts, DataSizes, MemoryPlan, Mixture, Network, Parameters, Session, Task, TrainingConfig,
     probabilities, train,
 };
 
@@ -147,8 +147,12 @@ impl<A: Architecture> Model for A {
         let sizes =
             Sizes { features: task.features.dim(), classes: task.num_classes, nodes: task.graph.num_nodes() };
         let mut parameters = self.parameters(sizes, seed);
-        let network = Net { architecture: self, prepared: self.prepare(task.graph, task.features, session)? };
-        let objective = Supervised::new(&network, task, self.shared().training)?;
+        let mut on = |graph: &Graph| {
+            let prepared = self.prepare(graph, task.features, session)?;
+            Ok(Net { architecture: self, prepared })
+        };
+        let (network, copies) = (on(task.graph)?, task.copies.map(&mut on)?);
+        let objective = Mixture::new(&network, &copies, task, self.shared().training)?;
         train(
             "classifier",
             &objective,

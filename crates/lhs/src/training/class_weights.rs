@@ -193,6 +193,7 @@ mod tests {
             val: Labelled::default(),
             class_names: names,
             positive_class: None,
+            copies: Default::default(),
         };
         Ok(of.resolve(&task)?.weights().map(<[f32]>::to_vec))
     }

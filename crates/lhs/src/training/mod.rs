@@ -3,6 +3,7 @@
 mod auto;
 mod available_memory;
 mod class_weights;
+mod copies;
 mod input;
 mod memo;
 pub mod memory_plan;
@@ -16,6 +17,7 @@ mod train_loop;
 pub use auto::Auto;
 pub use available_memory::available_bytes;
 pub use class_weights::{ClassLoss, ClassWeights};
+pub use copies::{Copies, Mixture, OfCopies};
 pub use input::Input;
 pub(crate) use memo::lock;
 pub use memo::{Memo, MemoKey};

@@ -1,5 +1,6 @@
 //! What a model may see while it learns: test labels are not in here.
 
+use super::Copies;
 use crate::error::Result;
 use crate::graph::{Dataset, Features, Graph, Labelled, Split};
 use crate::quality::positive::positive_class;
@@ -21,6 +22,8 @@ pub struct Task<'a> {
     pub class_names: &'a [String],
     /// The class that is looked for, see [`crate::metrics::positive_class`].
     pub positive_class: Option<u32>,
+    /// Other versions of the graph to learn on; most models look at the graph alone.
+    pub copies: Copies<'a>,
 }
 
 impl<'a> Task<'a> {
@@ -41,6 +44,7 @@ impl<'a> Task<'a> {
             train,
             val: labelled(&split.val),
             class_names,
+            copies: Copies::default(),
         })
     }
 }

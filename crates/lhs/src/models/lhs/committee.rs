@@ -16,7 +16,7 @@ use crate::graph::{Features, Graph};
 use crate::linalg::Mat;
 use crate::linalg::random::derive;
 use crate::structure::Structure;
-use crate::training::{Auto, Parameters, Score, Session, Supervised, Task, probabilities, train};
+use crate::training::{Auto, Mixture, Parameters, Score, Session, Task, probabilities, train};
 
 /// How many ways there are at most, that of the settings among them.
 const WAYS: usize = 7;
@@ -95,12 +95,11 @@ impl Lhs {
         let ways = self.ways(task, channels);
         for (number, Way { name, config, channels }) in (1..).zip(&ways) {
             let stage = format!("classifier-{}", number + 1);
-            let trained =
-                config.member(task, &prepared.structure, *channels, (&stage, number), seed, session)?;
+            let trained = config.member(task, prepared, *channels, (&stage, number), seed, session)?;
             members.push(member(name, config, *channels, trained.0));
         }
         let votes = if self.elects(task, &channels) {
-            elect(&members, task, &prepared.structure, self)?
+            elect(&members, task, prepared, self)?
         } else {
             vec![1; members.len()]
         };
@@ -172,15 +171,17 @@ impl Lhs {
     pub(super) fn member(
         &self,
         task: &Task<'_>,
-        structure: &Structure,
+        prepared: &Prepared,
         channels: Channels,
         (stage, number): (&str, usize),
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<(Parameters, Option<Score>)> {
         let config = self.learning(&channels);
-        let network = Encoder::new(&config, channels, task.graph, task.features, structure);
-        let objective = Supervised::new(&network, task, &config.training)?;
+        let on = |graph, structure| Encoder::new(&config, channels, graph, task.features, structure);
+        let network = on(task.graph, &prepared.structure);
+        let copies = prepared.copies.map(|(graph, structure)| on(graph, structure));
+        let objective = Mixture::new(&network, &copies, task, &config.training)?;
         let seed = derive(seed, &[1, number as u64]);
         let mut parameters = encoder::parameters(&config, &channels, task.num_classes, seed);
         let trained =
@@ -190,25 +191,38 @@ impl Lhs {
 }
 
 /// How many votes each member gets.
-fn elect(members: &[Member], task: &Task<'_>, structure: &Structure, config: &Lhs) -> Result<Vec<usize>> {
+fn elect(members: &[Member], task: &Task<'_>, prepared: &Prepared, config: &Lhs) -> Result<Vec<usize>> {
     let loss = config.training.class_weights.resolve(task)?;
-    let answers: Vec<Mat> = members
+    // The graph itself, and its copies: how much each counts, and what each member answers there.
+    let copies = &prepared.copies;
+    let itself = 1.0 - copies.weight_of_judge() * copies.val.len() as f32;
+    let versions = [(itself, task.graph, &prepared.structure)].into_iter();
+    let judges = copies.val.iter().map(|(graph, structure)| (copies.weight_of_judge(), graph, structure));
+    let versions: Vec<_> = versions.chain(judges).filter(|(share, ..)| *share > 0.0).collect();
+    let answer = |member: &Member, graph: &Graph, structure: &Structure| {
+        let network = member.network(graph, task.features, structure);
+        probabilities(&network, &member.parameters.constants()).select_rows(&task.val.nodes)
+    };
+    let answers: Vec<Vec<Mat>> = members
         .iter()
-        .map(|member| {
-            let network = member.network(task.graph, task.features, structure);
-            probabilities(&network, &member.parameters.constants()).select_rows(&task.val.nodes)
-        })
+        .map(|member| versions.iter().map(|(_, graph, structure)| answer(member, graph, structure)).collect())
         .collect();
     let classes = task.val.classes.clone().into();
-    let cost = |sum: &Mat, votes: usize| {
-        let mut mean = sum.clone();
-        mean.as_mut_slice().iter_mut().for_each(|p| *p = (*p / votes as f32).max(1e-9).ln());
-        loss.of(&Var::constant(mean), &classes).scalar()
+    let cost = |sums: &[Mat], votes: usize| -> f32 {
+        let of = |sum: &Mat| {
+            let mut mean = sum.clone();
+            mean.as_mut_slice().iter_mut().for_each(|p| *p = (*p / votes as f32).max(1e-9).ln());
+            loss.of(&Var::constant(mean), &classes).scalar()
+        };
+        sums.iter().zip(&versions).map(|(sum, (share, ..))| share * of(sum)).sum()
     };
-    let with = |sum: &Mat, answer: &Mat| {
-        let mut sum = sum.clone();
-        sum.as_mut_slice().iter_mut().zip(answer.as_slice()).for_each(|(sum, p)| *sum += p);
-        sum
+    let with = |sums: &[Mat], answers: &[Mat]| -> Vec<Mat> {
+        let add = |(sum, answer): (&Mat, &Mat)| {
+            let mut sum = sum.clone();
+            super::add_scaled(&mut sum, answer, 1.0);
+            sum
+        };
+        sums.iter().zip(answers).map(add).collect()
     };
     let mut votes = vec![0; members.len()];
     votes[0] = 1;

@@ -154,8 +154,7 @@ impl Lhs {
         let task = &Task { graph: &graph, ..task.clone() };
         let prepared = self.prepare(task, false, seed, session)?;
         let stage = ("classifier-1", 0);
-        let trained =
-            self.hasty().member(task, &prepared.structure, prepared.channels, stage, seed, session)?;
+        let trained = self.hasty().member(task, &prepared, prepared.channels, stage, seed, session)?;
         Ok(quality(trained.1))
     }
 }

@@ -109,6 +109,7 @@ mod tests {
             val: labelled(train.len(), val),
             class_names: &[],
             positive_class: None,
+            copies: Default::default(),
         };
         Judge::new(&task).score(rows)
     }

@@ -44,14 +44,13 @@ impl Lhs {
         session: &mut Session<'_>,
     ) -> Result<(Channels, Parameters)> {
         let plain = prepared.channels;
-        let (first, score) =
-            self.member(task, &prepared.structure, plain, ("classifier-1", 0), seed, session)?;
+        let (first, score) = self.member(task, prepared, plain, ("classifier-1", 0), seed, session)?;
         let mut best = (plain, quality(score));
         let hasty = self.hasty();
         let trial = |channels: Channels, stage: &str, session: &mut Session<'_>| {
             let observer = Trial(session.observer);
             let session = &mut observer.session(session.memo);
-            let trained = hasty.member(task, &prepared.structure, channels, (stage, 0), seed, session)?;
+            let trained = hasty.member(task, prepared, channels, (stage, 0), seed, session)?;
             Ok::<_, Error>((channels, quality(trained.1)))
         };
         let count = task.val.nodes.len();
@@ -88,7 +87,7 @@ impl Lhs {
             return Ok((plain, first));
         }
         let stage = ("classifier-1-layers", 0);
-        Ok((best.0, self.member(task, &prepared.structure, best.0, stage, seed, session)?.0))
+        Ok((best.0, self.member(task, prepared, best.0, stage, seed, session)?.0))
     }
 }
 

@@ -29,7 +29,9 @@ use crate::graph::{Features, Graph};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
 use crate::structure::{Bases, Choices, FittedStructure, Structure, StructureConfig};
-use crate::training::{Auto, DataSizes, MemoryPlan, Session, Task, Tensors, TrainingConfig, probabilities};
+use crate::training::{
+    Auto, DataSizes, MemoryPlan, OfCopies, Session, Task, Tensors, TrainingConfig, probabilities,
+};
 use channel_selection::{ChannelSelection, ChannelSet, Fixed};
 use committee::Member;
 use edge_trust::{EdgeTrust, EdgeWeights, weigh};
@@ -175,6 +177,8 @@ struct Prepared {
     structure: Structure,
     selection: ChannelSelection,
     channels: Channels,
+    /// The copies of the graph that are learned on, too, their edges weighed, with their structures.
+    copies: OfCopies<(Graph, Structure)>,
 }
 
 impl Lhs {
@@ -251,7 +255,8 @@ impl Model for Lhs {
         let given = task;
         let graph = weigh(&edge_weights, given)?;
         let task = &Task { graph: &graph, ..task.clone() };
-        let prepared = self.prepare(task, true, seed, session)?;
+        let mut prepared = self.prepare(task, true, seed, session)?;
+        prepared.copies = self.copies(given, &edge_weights, &prepared.fitted)?;
         let (channels, first) = self.with_layers(task, &prepared, seed, session)?;
         let members = self.committee(task, &prepared, (channels, first), seed, session)?;
         let Prepared { fitted, structure, selection, .. } = prepared;
@@ -271,6 +276,25 @@ impl Model for Lhs {
 }
 
 impl Lhs {
+    /// The copies of a task's graph, weighed and with the structure that was found on the graph itself.
+    fn copies(
+        &self,
+        task: &Task<'_>,
+        edge_weights: &Option<EdgeWeights>,
+        fitted: &FittedStructure,
+    ) -> Result<OfCopies<(Graph, Structure)>> {
+        let never_latent = self.latent_hops.given() == Some(0) && self.latent_layers.given() == Some(0);
+        task.copies.map(|graph| {
+            let graph = weigh(edge_weights, &Task { graph, ..task.clone() })?.into_owned();
+            let structure = if never_latent {
+                fitted.without_latent(&graph, task.features)?
+            } else {
+                fitted.apply(&graph, task.features)?
+            };
+            Ok((graph, structure))
+        })
+    }
+
     /// The structure, and which channels are worth reading.
     fn prepare(
         &self,
@@ -283,7 +307,8 @@ impl Lhs {
         let prepared = |(fitted, structure): (FittedStructure, Structure)| {
             let selection = ChannelSelection::measure(task, &structure, self.fixed(task.features.dim()));
             let channels = self.channels(task, &structure, &selection);
-            Prepared { fitted, structure, selection, channels }
+            let copies = OfCopies::none();
+            Prepared { fitted, structure, selection, channels, copies }
         };
         let first = prepared(self.structure.induce(task, seed, session)?);
         let must_pay = self.structure.rounds_must_pay;

@@ -465,6 +465,7 @@ mod tests {
             val: labelled(100..200),
             class_names: &[],
             positive_class: None,
+            copies: Default::default(),
         };
         let mut config = ProGnn { low_rank: 150.0, low_rank_every: 2, ..ProGnn::default() };
         config.training.epochs = 9;
