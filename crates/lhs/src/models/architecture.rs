@@ -8,6 +8,8 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
+use super::hardening::{self, Attacked};
+use super::trial::Trial;
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, settings};
 use crate::autograd::Var;
 use crate::error::Result;
@@ -49,6 +51,8 @@ pub struct Shared<'a> {
     pub layers: Option<usize>,
     /// Share of the units dropped while training, 0..1.
     pub dropout: f32,
+    /// How much attacked copies of the graph count in training, 0..=1.
+    pub hardening: f32,
     /// How the network is trained.
     pub training: &'a TrainingConfig,
 }
@@ -59,6 +63,7 @@ impl Shared<'_> {
         settings::at_least_one("hidden", self.hidden)?;
         settings::at_least_one("layers", self.layers.unwrap_or(1))?;
         settings::share_below_one("dropout", self.dropout)?;
+        settings::share("hardening", self.hardening)?;
         self.training.validate("training")
     }
 }
@@ -144,6 +149,17 @@ impl<A: Architecture> Model for A {
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Fitted<A>> {
         self.validate()?;
         self.ensure_fits(&DataSizes::of(task))?;
+        if self.shared().hardening > 0.0 {
+            return self.fit_hardened(task, seed, session);
+        }
+        self.fit_on(task, seed, session)
+    }
+}
+
+/// Training as it is, and hardened.
+trait Fit: Architecture {
+    /// Learns on a task and on the copies that it comes with.
+    fn fit_on(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Fitted<Self>> {
         let sizes =
             Sizes { features: task.features.dim(), classes: task.num_classes, nodes: task.graph.num_nodes() };
         let mut parameters = self.parameters(sizes, seed);
@@ -163,7 +179,23 @@ impl<A: Architecture> Model for A {
         )?;
         Ok(Fitted { architecture: self.clone(), sizes, parameters })
     }
+
+    /// Learns on a task and on copies of its graph that attack what was learned before.
+    fn fit_hardened(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Fitted<Self>> {
+        let weight = self.shared().hardening;
+        let mut attacked = Attacked::none();
+        for round in 0..hardening::ROUNDS {
+            let observer = Trial(session.observer);
+            let trial = &mut observer.session(session.memo);
+            let victim = self.fit_on(&attacked.beside(task, weight)?, seed, trial)?;
+            let predict = |graph: &Graph| victim.predict(graph, task.features);
+            attacked.add(Attacked::by_asking(&predict, task, derive(seed, &[2, round as u64]), observer.0)?);
+        }
+        self.fit_on(&attacked.beside(task, weight)?, seed, session)
+    }
 }
+
+impl<A: Architecture> Fit for A {}
 
 impl<A: Architecture> Fitted<A> {
     /// The network on a graph.
@@ -236,5 +268,32 @@ impl<A: Architecture> Network for Net<'_, A> {
                 (scores.gather_rows(nodes), extra)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::synth::SynthConfig;
+    use crate::models::gcn::Gcn;
+    use crate::training::Copies;
+
+    #[test]
+    fn a_copy_that_is_the_graph_changes_nothing_but_the_dropout_drawn() {
+        let dataset = SynthConfig { nodes: 60, ..SynthConfig::default() }.generate(1).unwrap();
+        let task = Task::new(&dataset, &dataset.splits()[0]).unwrap();
+        let mut config = Gcn { dropout: 0.0, ..Gcn::default() };
+        config.training.epochs = 20;
+        let fit = |copies: Copies<'_>| {
+            let task = Task { copies, ..task.clone() };
+            let fitted = config.fit_with(&task, 0, &mut Session::default()).unwrap();
+            fitted.predict(dataset.graph(), dataset.features()).unwrap()
+        };
+        let same = [dataset.graph().clone()];
+        let alone = fit(Copies::default());
+        assert_eq!(alone, fit(Copies { train: &same, val: &same, weight: 0.0 }));
+        assert_eq!(alone, fit(Copies { train: &same, val: &same, weight: 1.0 }));
+        let empty = [Graph::from_edges(dataset.num_nodes(), &[]).unwrap().0];
+        assert_ne!(alone, fit(Copies { train: &empty, val: &empty, weight: 0.5 }));
     }
 }

@@ -48,6 +48,7 @@ impl GcnJaccard {
             layers: self.layers,
             dropout: self.dropout,
             normalise_features: self.normalise_features,
+            hardening: 0.0,
             training: self.training.clone(),
         }
     }

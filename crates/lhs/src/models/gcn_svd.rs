@@ -55,6 +55,7 @@ impl GcnSvd {
             layers: self.layers,
             dropout: self.dropout,
             normalise_features: self.normalise_features,
+            hardening: 0.0,
             training: self.training.clone(),
         }
     }

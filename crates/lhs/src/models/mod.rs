@@ -27,6 +27,7 @@ pub mod gpnn;
 pub mod graphsage;
 pub mod greet;
 pub mod h2gcn;
+mod hardening;
 pub mod lhs;
 pub mod linkx;
 mod memory;
@@ -41,6 +42,7 @@ pub mod rgcn;
 mod saved;
 mod settings;
 pub mod simp_gcn;
+mod trial;
 pub mod ugcn;
 
 pub use any::AnyModel;

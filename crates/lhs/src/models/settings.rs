@@ -62,7 +62,7 @@ fn keys(table: &Table) -> Vec<String> {
 
 /// Declares the settings of a network with their defaults: first its own, then what all networks share, which is
 /// described and checked here, once. In TOML all are of one level: `hidden`, `layers`, its own, `dropout`,
-/// `normalise_features`, `training`. A comment above a shared setting takes the place of the usual one; `layers` may be
+/// `normalise_features`, `hardening`, `training`. A comment above a shared setting takes the place of the usual one; `layers` may be
 /// left out.
 ///
 /// A macro and not a struct of shared settings inside of each: `Gcn { hidden: 32, ..Gcn::default() }` is how a program
@@ -97,6 +97,8 @@ macro_rules! network_settings {
             pub dropout: f32,
             /// Scale every row of features to sum 1.
             pub normalise_features: bool,
+            /// How much copies of the graph that an attacker changed count in training, 0 (nothing) to 1.
+            pub hardening: f32,
             #[doc = network_settings!(@doc "How it is trained."; $($training_doc)*)]
             pub training: $crate::training::TrainingConfig,
         }
@@ -109,6 +111,7 @@ macro_rules! network_settings {
                     $($field: $default,)*
                     dropout: $dropout,
                     normalise_features: $normalise_features,
+                    hardening: 0.0,
                     training: $training,
                 }
             }
@@ -120,6 +123,7 @@ macro_rules! network_settings {
                     hidden: self.hidden,
                     layers: network_settings!(@layers self $(, $layers)?),
                     dropout: self.dropout,
+                    hardening: self.hardening,
                     training: &self.training,
                 }
             }
@@ -247,7 +251,10 @@ mod tests {
     fn shared_settings_stand_among_the_own_ones() {
         let names = |table: Table| table.keys().cloned().collect::<Vec<_>>();
         let found = names(defaults::<crate::models::appnp::Appnp>());
-        assert_eq!(found, ["hidden", "steps", "restart", "dropout", "normalise_features", "training"]);
+        assert_eq!(
+            found,
+            ["hidden", "steps", "restart", "dropout", "normalise_features", "hardening", "training"]
+        );
         assert!(names(defaults::<Gcn>()).contains(&"layers".to_string()));
     }
 }

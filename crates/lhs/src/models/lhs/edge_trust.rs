@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::super::trial::Trial;
 use super::Lhs;
 use super::channel_selection::ChannelSelection;
 use super::plausibility::{Plausibility, weighed};
-use super::trial::{Trial, margin, quality};
+use super::trial::{margin, quality};
 use crate::error::Result;
 use crate::graph::{Features, Graph};
 use crate::linalg::random::derive;

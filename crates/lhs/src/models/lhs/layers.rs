@@ -4,8 +4,9 @@
 //! only compared; they must get clearly more validation nodes right. They learn with shorter steps, and either with the dropout of
 //! the rest or gently: graphs differ in which of the two suits them.
 
+use super::super::trial::Trial;
 use super::encoder::Channels;
-use super::trial::{Trial, margin, quality};
+use super::trial::{margin, quality};
 use super::{Lhs, Prepared};
 use crate::error::{Error, Result};
 use crate::training::{Auto, Parameters, Session, Task};

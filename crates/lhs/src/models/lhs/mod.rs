@@ -11,6 +11,7 @@ pub mod channel_selection;
 mod committee;
 pub mod edge_trust;
 pub mod encoder;
+mod hardened;
 mod judge;
 mod layers;
 mod memory;
@@ -36,6 +37,7 @@ use channel_selection::{ChannelSelection, ChannelSet, Fixed};
 use committee::Member;
 use edge_trust::{EdgeTrust, EdgeWeights, weigh};
 use encoder::{Channels, ReconstructionConfig};
+use hardened::Given;
 use plausibility::Plausibility;
 
 /// Hops over a graph that is worth reading.
@@ -78,6 +80,8 @@ pub struct Lhs {
     pub channel_dropout: f32,
     /// Scale every row of features to sum 1.
     pub normalise_features: bool,
+    /// How much copies of the graph that an attacker changed count in training, 0 (nothing) to 1, or `auto`.
+    pub hardening: Auto<f32>,
     /// The latent structure.
     pub structure: StructureConfig,
     /// The masked autoencoder.
@@ -104,6 +108,7 @@ impl Default for Lhs {
             layer_dropout: 0.3,
             channel_dropout: 0.2,
             normalise_features: false,
+            hardening: Auto::Given(0.0),
             structure: StructureConfig::default(),
             reconstruction: ReconstructionConfig::default(),
             training: TrainingConfig { weight_decay: Auto::CHOOSE, ..TrainingConfig::default() },
@@ -239,6 +244,7 @@ impl Model for Lhs {
         settings::share_below_one("dropout", self.dropout)?;
         settings::share_below_one("layer_dropout", self.layer_dropout)?;
         settings::share_below_one("channel_dropout", self.channel_dropout)?;
+        settings::share("hardening", self.hardening.given().unwrap_or(0.0))?;
         self.structure.validate("structure")?;
         self.reconstruction.validate("reconstruction")?;
         self.training.validate("training")
@@ -256,7 +262,9 @@ impl Model for Lhs {
         let graph = weigh(&edge_weights, given)?;
         let task = &Task { graph: &graph, ..task.clone() };
         let mut prepared = self.prepare(task, true, seed, session)?;
-        prepared.copies = self.copies(given, &edge_weights, &prepared.fitted)?;
+        let as_given = (given, &edge_weights);
+        prepared.copies = given.copies.map(|graph| self.copy(as_given, &prepared, graph))?;
+        let prepared = self.hardened(as_given, task, prepared, seed, session)?;
         let (channels, first) = self.with_layers(task, &prepared, seed, session)?;
         let members = self.committee(task, &prepared, (channels, first), seed, session)?;
         let Prepared { fitted, structure, selection, .. } = prepared;
@@ -276,23 +284,21 @@ impl Model for Lhs {
 }
 
 impl Lhs {
-    /// The copies of a task's graph, weighed and with the structure that was found on the graph itself.
-    fn copies(
+    /// A copy of a task's graph, weighed and with the structure that was found on the graph itself.
+    fn copy(
         &self,
-        task: &Task<'_>,
-        edge_weights: &Option<EdgeWeights>,
-        fitted: &FittedStructure,
-    ) -> Result<OfCopies<(Graph, Structure)>> {
+        (task, edge_weights): Given<'_>,
+        prepared: &Prepared,
+        graph: &Graph,
+    ) -> Result<(Graph, Structure)> {
         let never_latent = self.latent_hops.given() == Some(0) && self.latent_layers.given() == Some(0);
-        task.copies.map(|graph| {
-            let graph = weigh(edge_weights, &Task { graph, ..task.clone() })?.into_owned();
-            let structure = if never_latent {
-                fitted.without_latent(&graph, task.features)?
-            } else {
-                fitted.apply(&graph, task.features)?
-            };
-            Ok((graph, structure))
-        })
+        let graph = weigh(edge_weights, &Task { graph, ..task.clone() })?.into_owned();
+        let structure = if never_latent {
+            prepared.fitted.without_latent(&graph, task.features)?
+        } else {
+            prepared.fitted.apply(&graph, task.features)?
+        };
+        Ok((graph, structure))
     }
 
     /// The structure, and which channels are worth reading.

@@ -59,7 +59,7 @@ fn neighbours(model: &FittedLhs) -> String {
         Views::Both => "features and neighbours",
     };
     let own = format!("a graph of its own making, which joins nodes of like {alike}");
-    let read = model.channels().read_latent();
+    let read = model.members.iter().any(|member| member.channels.read_latent());
     let found = match model.agreeing_edges {
         Some(share) if share < 0.5 => "Neighbours mostly differ in class",
         Some(_) => "Neighbours mostly share a class",
