@@ -23,10 +23,6 @@ use lhs::models::{self, ModelKind};
 
 /// Within a run folder, where its certificate is kept.
 pub const CERTIFICATE: &str = "certificate";
-/// The figures.
-pub const RECORD: &str = "certificate.json";
-/// The predictions of a split, within its folder.
-pub const PREDICTIONS: &str = "predictions.csv";
 
 /// Say which predictions no attacker can change with so many edges
 ///
@@ -192,7 +188,7 @@ fn certifiable(kind: &ModelKind, poisoning: bool) -> Result<()> {
 /// Refuses a folder that has a certificate already.
 fn free(folder: Option<&Path>, force: bool) -> Result<()> {
     match folder {
-        Some(folder) if !force && folder.join(RECORD).exists() => Err(Error::input(
+        Some(folder) if !force && CertificateRecord::file(folder).exists() => Err(Error::input(
             folder,
             "",
             "there is a certificate in this folder",
@@ -265,8 +261,9 @@ fn write(
 ) -> Result<()> {
     let names = subject.dataset.labels().names();
     for (NumberedSplit { number, split }, found) in subject.splits.iter().zip(found) {
-        let folder = folder.join(format!("split-{number}"));
-        std::fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
+        let path = CertificateRecord::predictions(folder, *number);
+        let own = path.parent().unwrap_or(folder);
+        std::fs::create_dir_all(own).map_err(Error::io("create", own))?;
         let votes = &found.certificate.votes;
         let mut shares = Mat::zeros(on.num_nodes(), names.len());
         for node in 0..on.num_nodes() {
@@ -274,11 +271,10 @@ fn write(
             shares.row_mut(node).iter_mut().zip(counts).for_each(|(share, count)| *share = count);
         }
         let predictions = Predictions::new(on, names, shares)?.with_radii(found.certificate.radii());
-        let path = folder.join(PREDICTIONS);
         atomic::write(&path, |out| predictions.write_csv(out, Some(split), &path))?;
     }
     let text = serde_json::to_string_pretty(record).unwrap_or_default() + "\n";
-    atomic::write_bytes(&folder.join(RECORD), text.as_bytes())
+    atomic::write_bytes(&CertificateRecord::file(folder), text.as_bytes())
 }
 
 fn say(

@@ -14,7 +14,7 @@ mod voters;
 mod votes;
 
 pub use buckets::Buckets;
-pub use record::{CertificateRecord, Curves, SplitCurves};
+pub use record::{CertificateRecord, CertifiedNode, Curves, SplitCurves};
 pub use voters::Voters;
 pub use votes::{Stand, Votes};
 

@@ -1,8 +1,17 @@
 //! What a certificate says in figures, as it is kept and shown.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 
 use super::Certificate;
+use crate::error::{Error, Result};
+
+/// The figures, within the folder of a certificate.
+const RECORD: &str = "certificate.json";
+/// The predictions with their radii, within the folder of a split.
+const PREDICTIONS: &str = "predictions.csv";
 
 /// Shares of the labelled test nodes, in percent; empty, or none, where no test node has a label.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -95,4 +104,67 @@ pub struct CertificateRecord {
     pub per_split: Vec<SplitCurves>,
     /// How long everything took.
     pub seconds: f64,
+}
+
+impl CertificateRecord {
+    /// Where a folder keeps the figures.
+    pub fn file(folder: &Path) -> PathBuf {
+        folder.join(RECORD)
+    }
+
+    /// Where a folder keeps the predictions of a split, with their radii.
+    pub fn predictions(folder: &Path, split: usize) -> PathBuf {
+        folder.join(format!("split-{split}")).join(PREDICTIONS)
+    }
+
+    /// The figures that a folder keeps; none where it has no certificate.
+    pub fn read(folder: &Path) -> Result<Option<Self>> {
+        let file = Self::file(folder);
+        if !file.exists() {
+            return Ok(None);
+        }
+        let text = fs::read_to_string(&file).map_err(Error::io("read", &file))?;
+        let damaged = |error: serde_json::Error| Error::input(&file, "", error.to_string(), "certify again");
+        serde_json::from_str(&text).map(Some).map_err(damaged)
+    }
+}
+
+/// What a table of predictions certifies about one node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CertifiedNode {
+    /// The class with the most votes.
+    pub prediction: String,
+    /// Up to so many edges, changed anywhere, leave it as it is.
+    pub radius: usize,
+}
+
+impl CertifiedNode {
+    /// Finds a node, by its id, in a table of predictions with radii.
+    pub fn find(table: &Path, id: &str) -> Result<Self> {
+        let damaged = |problem: String| Error::input(table, "", problem, "certify again");
+        let mut rows = csv::Reader::from_path(table).map_err(|error| damaged(error.to_string()))?;
+        let header = rows.headers().map_err(|error| damaged(error.to_string()))?.clone();
+        let column = |name: &str| {
+            let place = header.iter().position(|own| own == name);
+            place.ok_or_else(|| damaged(format!("there is no column `{name}`")))
+        };
+        // Classes may be called anything: the first three columns are the table's own, and the last one.
+        let (node, prediction, radius) = (column("node")?, column("prediction")?, header.len() - 1);
+        for row in rows.records() {
+            let row = row.map_err(|error| damaged(error.to_string()))?;
+            if row.get(node) == Some(id) {
+                let radius = row.get(radius).and_then(|text| text.parse().ok());
+                return Ok(CertifiedNode {
+                    prediction: row.get(prediction).unwrap_or_default().to_string(),
+                    radius: radius.ok_or_else(|| damaged("there is no column `radius`".into()))?,
+                });
+            }
+        }
+        Err(Error::input(
+            table,
+            "",
+            format!("there is no node `{id}`"),
+            "certify the data that has this node",
+        ))
+    }
 }

@@ -49,7 +49,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "cluster",
         ],
     ),
-    ("report", &["error", "linalg", "graph", "training", "structure", "models", "metrics", "experiment"]),
+    (
+        "report",
+        &["error", "linalg", "graph", "training", "structure", "models", "certify", "metrics", "experiment"],
+    ),
 ];
 
 fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
