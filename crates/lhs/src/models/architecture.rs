@@ -239,3 +239,30 @@ impl<A: Architecture> Network for Net<'_, A> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::synth::SynthConfig;
+    use crate::models::gcn::Gcn;
+    use crate::training::Copies;
+
+    #[test]
+    fn a_copy_that_is_the_graph_changes_nothing_but_the_dropout_drawn() {
+        let dataset = SynthConfig { nodes: 60, ..SynthConfig::default() }.generate(1).unwrap();
+        let task = Task::new(&dataset, &dataset.splits()[0]).unwrap();
+        let mut config = Gcn { dropout: 0.0, ..Gcn::default() };
+        config.training.epochs = 20;
+        let fit = |copies: Copies<'_>| {
+            let task = Task { copies, ..task.clone() };
+            let fitted = config.fit_with(&task, 0, &mut Session::default()).unwrap();
+            fitted.predict(dataset.graph(), dataset.features()).unwrap()
+        };
+        let same = [dataset.graph().clone()];
+        let alone = fit(Copies::default());
+        assert_eq!(alone, fit(Copies { train: &same, val: &same, weight: 0.0 }));
+        assert_eq!(alone, fit(Copies { train: &same, val: &same, weight: 1.0 }));
+        let empty = [Graph::from_edges(dataset.num_nodes(), &[]).unwrap().0];
+        assert_ne!(alone, fit(Copies { train: &empty, val: &empty, weight: 0.5 }));
+    }
+}
