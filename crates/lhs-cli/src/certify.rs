@@ -13,13 +13,14 @@ use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{DEFAULT_MODEL, DataSelection, ModelSelection, Selected, load_with, named_model};
 use lhs::certify::{Certificate, CertificateRecord, CertifyConfig, Curves, NodeCertificate, SplitCurves};
 use lhs::error::{Error, Result};
+use lhs::experiment::settings::{self, Layer};
 use lhs::experiment::splits::{NumberedSplit, SplitSpec};
 use lhs::experiment::{Run, parallel, split_seed};
 use lhs::graph::Dataset;
 use lhs::io::{LoadOptions, atomic};
 use lhs::linalg::Mat;
 use lhs::metrics::Predictions;
-use lhs::models::{self, ModelKind};
+use lhs::models::ModelKind;
 
 /// Within a run folder, where its certificate is kept.
 pub const CERTIFICATE: &str = "certificate";
@@ -66,13 +67,15 @@ pub struct CertifyArgs {
     force: bool,
 }
 
+/// Settings other than the defaults: layers over the few edges of a bucket take most of the time, and pay nothing.
+const ON_BUCKETS: [(&str, &str); 2] = [("lhs", "given_layers=0"), ("lhs", "latent_layers=0")];
+
 /// What is certified.
 struct Subject {
     dataset: Dataset,
     splits: Vec<NumberedSplit>,
     kind: &'static ModelKind,
     settings: Table,
-    mlp: Table,
     seed: u64,
     /// Where another version of the data would be read from, and how.
     options: LoadOptions,
@@ -96,7 +99,7 @@ pub fn run(args: &CertifyArgs, global: &Global) -> Result<()> {
         Some(run) => of_run(args, run, global)?,
         None => of_data(args, global)?,
     };
-    let config = CertifyConfig { seed: subject.seed, mlp: Some(subject.mlp.clone()), ..config };
+    let config = CertifyConfig { seed: subject.seed, ..config };
     let on = match &args.on {
         Some(path) => load_with(path, &subject.options, global)?,
         None => subject.dataset.clone(),
@@ -121,17 +124,14 @@ fn of_data(args: &CertifyArgs, global: &Global) -> Result<Subject> {
     args.model.own_layers(kind)?;
     certifiable(kind, args.poisoning)?;
     let Selected { dataset, splits, .. } = args.data.load(global)?;
-    let settings = args.model.settings(kind, &dataset, global)?;
-    let quiet = Global { quiet: true, ..global.clone() };
-    let plain = ModelSelection {
-        config: None,
-        set: Vec::new(),
-        model: "mlp".into(),
-        no_config: args.model.no_config,
-    };
-    let mlp = plain.settings(models::kind("mlp")?, &dataset, &quiet)?;
+    // Settings that were found on whole graphs do not suit the few edges of a bucket.
+    let on_buckets = ON_BUCKETS.iter().filter(|(model, _)| *model == kind.name);
+    let mut layers =
+        on_buckets.map(|(_, assignment)| Layer::from_assignment(assignment)).collect::<Result<Vec<_>>>()?;
+    layers.extend(args.model.own_layers(kind)?);
+    let settings = settings::layered(kind, &layers)?;
     let options = args.data.source.options(global);
-    Ok(Subject { dataset, splits, kind, settings, mlp, seed: global.seed, options })
+    Ok(Subject { dataset, splits, kind, settings, seed: global.seed, options })
 }
 
 fn of_run(args: &CertifyArgs, run: &Run, global: &Global) -> Result<Subject> {
@@ -168,9 +168,8 @@ fn of_run(args: &CertifyArgs, run: &Run, global: &Global) -> Result<Subject> {
         wanted.into_iter().map(|number| Ok(NumberedSplit { number, split: run.split(&dataset, number)? }));
     let splits = splits.collect::<Result<Vec<_>>>()?;
     global.note("note: the model learns again, from the bucket graphs, with the settings of the run");
-    let mlp = (models::kind("mlp")?.defaults)();
     let (settings, options) = (run.settings(), run.data().load_options());
-    Ok(Subject { dataset, splits, kind, settings, mlp, seed: run.seed(), options })
+    Ok(Subject { dataset, splits, kind, settings, seed: run.seed(), options })
 }
 
 /// Refuses, before any data is read, a model that cannot be certified so.

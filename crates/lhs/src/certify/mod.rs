@@ -23,7 +23,8 @@ use toml::Table;
 
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
-use crate::models::{ModelKind, kind};
+use crate::models::mlp::Mlp;
+use crate::models::{Model, ModelKind, NodeClassifier};
 use crate::quality::confusion::predicted_classes;
 use crate::training::{Observer, Session, Task};
 
@@ -36,13 +37,11 @@ pub struct CertifyConfig {
     pub poisoning: bool,
     /// The seed that pairs are dealt with.
     pub seed: u64,
-    /// The settings of the perceptron; none for its defaults.
-    pub mlp: Option<Table>,
 }
 
 impl Default for CertifyConfig {
     fn default() -> Self {
-        CertifyConfig { buckets: 11, poisoning: false, seed: 0, mlp: None }
+        CertifyConfig { buckets: 11, poisoning: false, seed: 0 }
     }
 }
 
@@ -51,7 +50,7 @@ impl Default for CertifyConfig {
 pub struct Certificate {
     /// What the buckets say of each node.
     pub votes: Votes,
-    /// What the perceptron says of each node.
+    /// What the perceptron, with its defaults, says of each node.
     pub mlp: Vec<u32>,
 }
 
@@ -84,9 +83,7 @@ impl Certificate {
         let task = Task::new(dataset, split)?;
         let buckets = Buckets::new(config.buckets, config.seed, &ids(dataset))?;
         buckets.check_ids(&ids(on))?;
-        let mlp = kind("mlp")?;
-        let settings = config.mlp.clone().unwrap_or_else(mlp.defaults);
-        let mlp = (mlp.build)(&settings)?.fit_with(&task, seed, &mut Session::watched_by(observer))?;
+        let mlp = Mlp::default().fit_with(&task, seed, &mut Session::watched_by(observer))?;
         let voters = Voters::fit(model, &task, buckets, config.poisoning, seed, observer)?;
         Ok(Certificate {
             votes: voters.votes(on.graph(), on.features(), &ids(on))?,
