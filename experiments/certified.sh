@@ -9,15 +9,17 @@ folder=${1:-runs/certified} splits=${2:-all}
 lhs=${LHS:-lhs}
 mkdir -p "$folder"
 certify() {
-  local graph=$1 buckets=$2; shift 2
-  local out=$folder/$graph-$buckets${*:+-${*#--}}.json
-  [ -e "$out" ] || "$lhs" certify "$graph" --split "$splits" --buckets "$buckets" "$@" --json --quiet > "$out.part"
+  local out=$folder/$1.json; shift
+  [ -e "$out" ] || "$lhs" certify "$@" --json --quiet > "$out.part"
   [ -e "$out" ] || mv "$out.part" "$out"
 }
-for buckets in 5 11 21; do certify chameleon "$buckets"; done
-for buckets in 3 5; do certify cora "$buckets"; done
-certify squirrel 11
-for graph in cora chameleon; do certify "$graph" 11 --poisoning; done
+for buckets in 5 11 21; do certify "chameleon-$buckets" chameleon --split "$splits" --buckets "$buckets"; done
+for buckets in 3 5; do certify "cora-$buckets" cora --split "$splits" --buckets "$buckets"; done
+certify squirrel-11 squirrel --split "$splits" --buckets 11
+# A training for each bucket: with one member, for the time that it takes.
+for graph in cora chameleon; do
+  certify "$graph-11-poisoning" "$graph" --split "$splits" --buckets 11 --poisoning --set ensemble_size=1
+done
 python3 - "$folder" "$splits" <<'END'
 import csv, json, pathlib, statistics, sys
 folder, splits = pathlib.Path(sys.argv[1]), sys.argv[2]
@@ -29,7 +31,9 @@ for path in sorted(folder.glob("*.json")):
     state = "edges changed " + ("before training" if told["poisoning"] else "after training")
     def row(model, figure, values):
         std = f"{statistics.pstdev(values):.2f}" if len(values) > 1 else ""
-        note = "" if len(values) == 10 else f"[{len(values)} splits]"
+        splits = "" if len(values) == 10 else f"[{len(values)} splits]" if len(values) > 1 else f"[split {each[0]['split']}]"
+        members = told["settings"].get("ensemble_size")
+        note = " ".join(filter(None, [splits, f"{members} member" if model != "mlp" and members != "auto" else ""]))
         out.writerow(["certified", told["dataset"], state, model, f"{told['buckets']} buckets", figure,
                       f"{statistics.mean(values):.2f}", std, len(values), "s" if figure == "seconds of a split" else "%", note, "experiments/certified.sh"])
     for radius in range(len(told["certified_accuracy"])):

@@ -322,13 +322,16 @@ fn say(
 
 fn in_words(node: &NodeCertificate, record: &CertificateRecord) -> String {
     let most = node.votes.iter().max().copied().unwrap_or(0);
-    format!(
-        "node {}: class {} by {most} of {} votes, whatever {} change",
-        node.node,
-        node.prediction,
-        record.buckets,
-        counted(node.radius, "edge")
-    )
+    let (NodeCertificate { node: id, prediction, radius, .. }, all) = (node, record.buckets);
+    format!("node {id}: class {prediction} by {most} of {all} votes, {}", survives(*radius))
+}
+
+/// What a radius means.
+pub fn survives(radius: usize) -> String {
+    match radius {
+        0 => "which a single edge may change (radius 0)".into(),
+        radius => format!("whatever {} change (radius {radius})", counted(radius, "edge")),
+    }
 }
 
 fn document(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::certify::CERTIFICATE;
+use super::certify::{CERTIFICATE, survives};
 use super::evaluate::own_data;
 use super::output::{Global, counted};
 use super::predict::chosen;
@@ -156,13 +156,13 @@ impl Certificate {
     }
 
     fn say(&self, node: &CertifiedNode, global: &Global) {
-        let when = if self.record.poisoning { "before training or after it" } else { "after training" };
+        let Certificate { record, .. } = self;
+        let threat = if record.poisoning { "before training or after it" } else { "after training" };
         global.say(format_args!(
-            "  certified: the vote of {} buckets says class {}, whatever {} change {when} (radius {})",
-            self.record.buckets,
+            "  certified against edges changed {threat}: the vote of {} buckets says class {}, {}",
+            record.buckets,
             node.prediction,
-            counted(node.radius, "edge"),
-            node.radius
+            survives(node.radius)
         ));
     }
 }

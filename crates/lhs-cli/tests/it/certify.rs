@@ -65,7 +65,7 @@ fn a_run_is_certified_and_shows_it() {
     let line = table.lines().find(|line| line.starts_with("account-7,")).unwrap();
     assert_eq!(node["nodes"][0]["radius"].to_string(), line.rsplit(',').next().unwrap());
     assert!(
-        bench.text("explain run --node account-7 --split 0").contains("certified: the vote of 5 buckets")
+        bench.text("explain run --node account-7 --split 0").contains(": the vote of 5 buckets says class")
     );
     let said = bench.fails("explain run --node account-7 --certificate toy.npz");
     assert!(said.contains("no certificate"), "{said}");

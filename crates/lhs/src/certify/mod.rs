@@ -83,6 +83,7 @@ impl Certificate {
         let task = Task::new(dataset, split)?;
         let buckets = Buckets::new(config.buckets, config.seed, &ids(dataset))?;
         buckets.check_ids(&ids(on))?;
+        buckets.check_edges(dataset.graph())?;
         let mlp = Mlp::default().fit_with(&task, seed, &mut Session::watched_by(observer))?;
         let voters = Voters::fit(model, &task, buckets, config.poisoning, seed, observer)?;
         Ok(Certificate {
