@@ -204,7 +204,7 @@ mod tests {
         let draw = |voter: usize, node: usize| {
             let mixed = crate::linalg::random::derive(seed, &[voter as u64, node as u64]);
             // Uneven, so that some nodes are unanimous.
-            if mixed % 3 > 0 { (node as u32) % classes } else { (mixed >> 8) as u32 % classes }
+            if !mixed.is_multiple_of(3) { (node as u32) % classes } else { (mixed >> 8) as u32 % classes }
         };
         let voters = (0..voters).map(|voter| (0..nodes).map(|node| draw(voter, node)).collect());
         Votes::new(classes as usize, voters.collect())
