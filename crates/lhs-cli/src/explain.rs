@@ -4,12 +4,15 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use super::certify::{CERTIFICATE, survives};
 use super::evaluate::own_data;
 use super::output::{Global, counted};
 use super::predict::chosen;
 use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::load_for;
+use lhs::certify::{CertificateRecord, CertifiedNode};
 use lhs::error::{Error, Result, near};
+use lhs::experiment::Run;
 use lhs::explain::{Change, ExplainOptions, Explanation, Flip, Influence, Subject};
 use lhs::graph::Dataset;
 use lhs::models::Registry;
@@ -39,6 +42,9 @@ pub struct ExplainArgs {
     /// The split whose model is asked [default: the best at its validation nodes]
     #[arg(long, value_name = "K")]
     split: Option<usize>,
+    /// A folder that `lhs certify` made, which says how many edges a prediction survives [default: RUN/certificate, if it is there]
+    #[arg(long, value_name = "FOLDER")]
+    certificate: Option<PathBuf>,
     /// How many neighbours and features are listed
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
@@ -67,7 +73,8 @@ pub fn run(args: &ExplainArgs, global: &Global) -> Result<()> {
         learned_from: &arranged.learned_from,
     };
     let options = ExplainOptions { top: args.top, ..ExplainOptions::default() };
-    let mut told = Vec::new();
+    let certificate = Certificate::of(args, &run, number)?;
+    let (mut told, mut certified) = (Vec::new(), Vec::new());
     for (&node, id) in nodes.iter().zip(&args.node) {
         let progress = Progress::new(global, Counts::Steps, 0, id);
         let found = Explanation::of(&subject, arranged.place(node), &options, &progress);
@@ -75,7 +82,12 @@ pub fn run(args: &ExplainArgs, global: &Global) -> Result<()> {
         let stopped =
             || "nothing was written; a smaller --top does not make it faster, fewer nodes do".into();
         let found = found.map_err(in_file).map_err(|error| how_to_go_on(error, stopped))?;
+        let certain = certificate.as_ref().map(|certificate| certificate.node(id)).transpose()?;
         say(&found, &options, run.model_name(), global);
+        if let (Some(certificate), Some(node)) = (&certificate, &certain) {
+            certificate.say(node, global);
+        }
+        certified.extend(certain);
         told.push(found);
     }
     global.document(&json!({
@@ -84,8 +96,75 @@ pub fn run(args: &ExplainArgs, global: &Global) -> Result<()> {
         "split": number,
         "dataset": dataset.name(),
         "nodes": told,
+        "certified": certificate.map(|certificate| json!({
+            "folder": certificate.folder,
+            "buckets": certificate.record.buckets,
+            "poisoning": certificate.record.poisoning,
+            "nodes": certified,
+        })),
     }));
     Ok(())
+}
+
+/// What was certified about the nodes of a split.
+struct Certificate {
+    folder: PathBuf,
+    record: CertificateRecord,
+    /// The predictions with their radii.
+    table: PathBuf,
+}
+
+impl Certificate {
+    /// The one that was named, or the run's own; of other data than the run's only one that was named.
+    fn of(args: &ExplainArgs, run: &Run, split: usize) -> Result<Option<Self>> {
+        let own = run.path().join(CERTIFICATE);
+        let folder = match &args.certificate {
+            Some(folder) => folder.clone(),
+            None if args.data.is_none() => own,
+            None => return Ok(None),
+        };
+        let Some(record) = CertificateRecord::read(&folder)? else {
+            return match &args.certificate {
+                Some(folder) => Err(Error::input(
+                    folder,
+                    "",
+                    "there is no certificate in it",
+                    "give a folder that `lhs certify` made",
+                )),
+                None => Ok(None),
+            };
+        };
+        let table = CertificateRecord::predictions(&folder, split);
+        if !table.exists() {
+            let splits =
+                record.per_split.iter().map(|own| own.split.to_string()).collect::<Vec<_>>().join(", ");
+            return match &args.certificate {
+                Some(_) => Err(Error::input(
+                    folder,
+                    "",
+                    format!("split {split} is not certified; certified are: {splits}"),
+                    "explain one of these (--split), or certify this one",
+                )),
+                None => Ok(None),
+            };
+        }
+        Ok(Some(Certificate { folder, record, table }))
+    }
+
+    fn node(&self, id: &str) -> Result<CertifiedNode> {
+        CertifiedNode::find(&self.table, id)
+    }
+
+    fn say(&self, node: &CertifiedNode, global: &Global) {
+        let Certificate { record, .. } = self;
+        let threat = if record.poisoning { "before training or after it" } else { "after training" };
+        global.say(format_args!(
+            "  certified against edges changed {threat}: the vote of {} buckets says class {}, {}",
+            record.buckets,
+            node.prediction,
+            survives(node.radius)
+        ));
+    }
 }
 
 /// The node of that id; the error names those that are nearly called so.

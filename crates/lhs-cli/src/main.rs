@@ -3,6 +3,7 @@
 mod attack;
 mod audit;
 mod bench;
+mod certify;
 mod clock;
 mod cluster;
 mod compare;
@@ -59,6 +60,7 @@ enum Command {
     Structure(structure::StructureArgs),
     Attack(attack::AttackArgs),
     Audit(audit::AuditArgs),
+    Certify(certify::CertifyArgs),
     Cluster(cluster::ClusterArgs),
     Links(cluster::LinksArgs),
     Bench(bench::BenchArgs),
@@ -95,6 +97,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Structure(args) => structure::run(args, global),
         Command::Attack(args) => attack::run(args, global),
         Command::Audit(args) => audit::run(args, global),
+        Command::Certify(args) => certify::run(args, global),
         Command::Cluster(args) => cluster::run(args, global),
         Command::Links(args) => cluster::run_links(args, global),
         Command::Bench(args) => bench::run(args, global),

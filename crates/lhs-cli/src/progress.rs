@@ -45,6 +45,12 @@ impl training::Observer for Progress<'_> {
         training::Observer::stopping(interrupt::flag())
     }
 
+    fn epoch(&self, record: &EpochRecord) {
+        if !self.bar.is_hidden() && record.epoch.is_multiple_of(10) {
+            self.bar.set_message(format!("{} {}", record.stage, record.epoch));
+        }
+    }
+
     fn step(&self, done: usize, of: usize) {
         if self.counts == Counts::Steps {
             self.bar.set_length(of as u64);

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde_json::json;
 
+use super::certify::CERTIFICATE;
 use super::compare::{self, TableFormat};
 use super::evaluate::own_data;
 use super::output::{self, Global};
 use super::predict::best_split;
+use lhs::certify::CertificateRecord;
 use lhs::error::{Error, Result};
 use lhs::experiment::Run;
 use lhs::io::atomic;
@@ -21,7 +23,7 @@ use lhs::report::{Report, RunView, RunViewInput, SuiteResults};
 ///
 /// Folders of `lhs bench` become tables and figures; a run of `lhs train` becomes a closer look at one model: how good its
 /// answers are, its worst errors, a map of the given and the latent graph, and a node explorer. Several may be put on
-/// one page. As tables, runs become one that compares them.
+/// one page. A run that was certified shows its certificate, too. As tables, runs become one that compares them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,7 +32,7 @@ Examples:
   lhs report runs/bench-clean --format markdown
   lhs report runs/cora-gcn runs/cora-lhs --format latex")]
 pub struct ReportArgs {
-    /// Folders that `lhs bench` or `lhs train` made
+    /// Folders that `lhs bench`, `lhs train` or `lhs certify` made
     #[arg(required = true)]
     folders: Vec<PathBuf>,
     /// The page to write
@@ -82,7 +84,10 @@ pub fn run(args: &ReportArgs, global: &Global) -> Result<()> {
     for folder in &args.folders {
         match Run::open(folder) {
             Ok(run) => runs.push(run),
-            Err(_) => report.add(SuiteResults::read(folder)?.showing(args.metric))?,
+            Err(_) => match CertificateRecord::read(folder)? {
+                Some(record) => report.certificates.push(record),
+                None => report.add(SuiteResults::read(folder)?.showing(args.metric))?,
+            },
         }
     }
     if args.format == Format::Html {
@@ -94,6 +99,7 @@ pub fn run(args: &ReportArgs, global: &Global) -> Result<()> {
     if !runs.is_empty() {
         compare::print(&Comparison::new(&runs)?, args.format.of_tables(), global)?;
     }
+    report.certificate_tables().iter().try_for_each(|table| output::print(table))?;
     report.suites.iter().try_for_each(|suite| {
         let table = suite.table();
         // A title of several lines would leave the comment, or the paragraph.
@@ -114,6 +120,7 @@ fn write(report: &Report, out: &Path, global: &Global) -> Result<()> {
         "path": out,
         "bytes": html.len(),
         "suites": report.suites.iter().map(|suite| &suite.name).collect::<Vec<_>>(),
+        "certificates": report.certificates.iter().map(|record| &record.dataset).collect::<Vec<_>>(),
         "runs": report.runs.iter().map(RunView::title).collect::<Vec<_>>(),
     }));
     Ok(())
@@ -122,6 +129,7 @@ fn write(report: &Report, out: &Path, global: &Global) -> Result<()> {
 fn view(run: &Run, split: Option<usize>, global: &Global) -> Result<RunView> {
     let number = split.map_or_else(|| best_split(run, global), Ok)?;
     let dataset = own_data(run, "a page shows the data that was learned from: train again", global)?;
+    let certificate = CertificateRecord::read(&run.path().join(CERTIFICATE))?;
     RunView::new(RunViewInput {
         dataset: &dataset,
         manifest: run.manifest(),
@@ -131,5 +139,6 @@ fn view(run: &Run, split: Option<usize>, global: &Global) -> Result<RunView> {
         classes: &run.data().classes,
         curve: &run.curve(number)?,
         results: run.results().into_iter().cloned().collect(),
+        certificate: certificate.as_ref(),
     })
 }

@@ -71,6 +71,7 @@
 //! | [`structure`] | the latent structure: views, self-expression, low-rank filter, latent graph, refiner |
 //! | [`models`] | [`models::Model`], one file per model |
 //! | [`attacks`] | [`attacks::Attack`]: a graph in, an attacked graph and a record out, one file per attack |
+//! | [`certify`] | what no attack within a budget can change: [`certify::Certificate`] |
 //! | [`explain`] | why a model says what it says about a node: [`explain::Explanation`] |
 //! | [`metrics`] | decisions, rankings and probabilities against labels, predictions as tables, heterophily and right-shift, significance |
 //! | [`cluster`] | clustering and link prediction on the latent structure |
@@ -80,6 +81,7 @@
 
 pub mod attacks;
 pub mod autograd;
+pub mod certify;
 pub mod cluster;
 pub mod error;
 pub mod experiment;

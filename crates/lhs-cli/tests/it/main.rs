@@ -4,6 +4,7 @@ mod attack;
 mod audit;
 mod bench;
 mod book;
+mod certify;
 mod data;
 mod explain;
 mod fetch;

@@ -309,6 +309,7 @@ mod tests {
             transductive: false,
             remembers_nodes: false,
             reads_direction: false,
+            learns_from_copies: false,
         }
     }
 

@@ -21,6 +21,8 @@ pub struct Predictions<'a> {
     /// The class of each node by its place in `classes`.
     truth: Vec<Option<u32>>,
     positive: Option<u32>,
+    /// How many edges each prediction survives, where that was certified.
+    radii: Option<Vec<usize>>,
 }
 
 impl<'a> Predictions<'a> {
@@ -50,6 +52,7 @@ impl<'a> Predictions<'a> {
             num_model_classes: model_classes.len(),
             truth,
             positive: None,
+            radii: None,
         })
     }
 
@@ -57,6 +60,11 @@ impl<'a> Predictions<'a> {
     pub fn about(self, positive: Option<u32>) -> Self {
         let positive = positive.filter(|&class| (class as usize) < self.num_model_classes);
         Predictions { positive, ..self }
+    }
+
+    /// The same with the number of edges that each prediction survives, which its table then says, too.
+    pub fn with_radii(self, radii: Vec<usize>) -> Self {
+        Predictions { radii: Some(radii), ..self }
     }
 
     /// The same with another decision, if the model knows two classes: who is of the positive one with at least this
@@ -138,7 +146,8 @@ impl<'a> Predictions<'a> {
         (0..self.num_model_classes).map(|class| (self.classes[class].as_str(), count(class))).collect()
     }
 
-    /// Writes `node,label,prediction,correct,part,p_CLASS…`; what is not known stays empty.
+    /// Writes `node,label,prediction,correct,part,p_CLASS…`, and `radius` where predictions are certified; what is not known stays
+    /// empty.
     pub fn write_csv(&self, out: impl Write, split: Option<&Split>, path: &Path) -> Result<()> {
         self.write_csv_of(0..self.dataset.num_nodes() as u32, out, split, path)
     }
@@ -157,7 +166,8 @@ impl<'a> Predictions<'a> {
         let probability_names =
             self.classes[..self.num_model_classes].iter().map(|class| format!("p_{class}"));
         let header = ["node", "label", "prediction", "correct", "part"].map(String::from);
-        table.write_record(header.into_iter().chain(probability_names)).map_err(failed)?;
+        let radius_name = self.radii.iter().map(|_| "radius".to_string());
+        table.write_record(header.into_iter().chain(probability_names).chain(radius_name)).map_err(failed)?;
         for node in nodes.into_iter().map(|node| node as usize) {
             let (truth, predicted) = (self.truth[node], self.predicted[node]);
             let fields = [
@@ -168,7 +178,8 @@ impl<'a> Predictions<'a> {
                 parts[node].to_string(),
             ];
             let probabilities = self.probabilities.row(node).iter().map(f32::to_string);
-            table.write_record(fields.into_iter().chain(probabilities)).map_err(failed)?;
+            let radius = self.radii.iter().map(|radii| radii[node].to_string());
+            table.write_record(fields.into_iter().chain(probabilities).chain(radius)).map_err(failed)?;
         }
         table.flush().map_err(Error::io("write", path))
     }

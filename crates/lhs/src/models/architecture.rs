@@ -136,6 +136,7 @@ pub struct Fitted<A> {
 
 impl<A: Architecture> Model for A {
     type Fitted = Fitted<A>;
+    const LEARNS_FROM_COPIES: bool = true;
 
     fn validate(&self) -> Result<()> {
         self.shared().check()?;

@@ -81,6 +81,8 @@ pub(super) fn layered_search<const N: usize>(widths: [i64; N]) -> Vec<(&'static 
 
 impl Model for Mlp {
     type Fitted = FittedMlp;
+    /// Without edges, every copy is the graph.
+    const LEARNS_FROM_COPIES: bool = true;
 
     fn validate(&self) -> Result<()> {
         self.shared().check()

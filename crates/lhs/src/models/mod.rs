@@ -95,6 +95,9 @@ pub trait Model: ModelInfo {
     /// What learning leaves.
     type Fitted: FittedModel + 'static;
 
+    /// Whether it learns from the copies of a task's graph ([`crate::training::Copies`]), too; others look at the graph alone.
+    const LEARNS_FROM_COPIES: bool = false;
+
     /// Checks the ranges of the settings.
     fn validate(&self) -> Result<()>;
 

@@ -34,6 +34,8 @@ pub struct ModelKind {
     pub remembers_nodes: bool,
     /// [`super::ModelInfo::READS_DIRECTION`].
     pub reads_direction: bool,
+    /// [`Model::LEARNS_FROM_COPIES`].
+    pub learns_from_copies: bool,
 }
 
 impl ModelKind {
@@ -54,6 +56,7 @@ impl ModelKind {
             transductive: M::TRANSDUCTIVE,
             remembers_nodes: M::REMEMBERS_NODES,
             reads_direction: M::READS_DIRECTION,
+            learns_from_copies: M::LEARNS_FROM_COPIES,
         }
     }
 }

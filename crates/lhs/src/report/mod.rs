@@ -6,6 +6,7 @@
 //! series, offers downloads, and lets the reader walk through a run's graphs. All markup goes through `maud`, which
 //! escapes every name.
 
+mod certificate;
 pub mod compare;
 mod embed;
 mod explorer;
@@ -24,6 +25,7 @@ mod view;
 
 use std::path::{Path, PathBuf};
 
+use crate::certify::CertificateRecord;
 use crate::error::{Error, Result};
 use crate::experiment::table::{AccuracyTable, cell_key};
 use crate::experiment::{CellRecord, Suite, read_cells};
@@ -54,6 +56,8 @@ pub struct Report {
     pub suites: Vec<SuiteResults>,
     /// Training runs.
     pub runs: Vec<RunView>,
+    /// Certificates that stand by themselves.
+    pub certificates: Vec<CertificateRecord>,
 }
 
 impl SuiteResults {
@@ -109,6 +113,11 @@ impl Report {
         }
         self.suites.push(suite);
         Ok(())
+    }
+
+    /// The numbers of the certificates, as CSV.
+    pub fn certificate_tables(&self) -> Vec<String> {
+        self.certificates.iter().map(certificate::table).collect()
     }
 
     /// The page.

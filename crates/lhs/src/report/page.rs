@@ -8,7 +8,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::embed::embedded;
 use super::figures::{self, Figure};
 use super::view::RunView;
-use super::{Report, SuiteResults, summary, tables};
+use super::{Report, SuiteResults, certificate, summary, tables};
+use crate::certify::CertificateRecord;
 use crate::experiment::found_settings::slug;
 use crate::experiment::table::{AccuracyTable, Column};
 
@@ -40,6 +41,7 @@ pub fn page(report: &Report) -> String {
                 nav { @for (id, title) in sections(report) { a href={ "#" (id) } { (title) } } }
                 @for suite in &report.suites { (suite_section(suite)) }
                 @for (number, run) in report.runs.iter().enumerate() { (run_section(run, number, report.runs.len())) }
+                @for (number, record) in report.certificates.iter().enumerate() { (certificate_section(record, number)) }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
@@ -51,11 +53,22 @@ pub fn page(report: &Report) -> String {
 fn sections(report: &Report) -> Vec<(String, String)> {
     let suites = report.suites.iter().map(|suite| (suite_id(suite), suite.name.clone()));
     let runs = report.runs.iter().enumerate().map(|(number, run)| (run_id(number), run.title()));
-    suites.chain(runs).collect()
+    let certificates = report.certificates.iter().enumerate();
+    let certificates =
+        certificates.map(|(number, record)| (certificate_id(number), certificate_title(record)));
+    suites.chain(runs).chain(certificates).collect()
 }
 
 fn suite_id(suite: &SuiteResults) -> String {
     format!("suite-{}", slug(&suite.name))
+}
+
+fn certificate_id(number: usize) -> String {
+    format!("certificate-{number}")
+}
+
+fn certificate_title(record: &CertificateRecord) -> String {
+    format!("{} on {}, certified", record.model, record.dataset)
 }
 
 fn run_id(number: usize) -> String {
@@ -163,6 +176,16 @@ fn found(sentences: &[String]) -> Markup {
     html! { @for sentence in sentences { p.finding { (sentence) } } }
 }
 
+fn certificate_section(record: &CertificateRecord, number: usize) -> Markup {
+    html! {
+        section id=(certificate_id(number)) {
+            h2 { (certificate_title(record)) }
+            (found(certificate::finding(record).as_slice()))
+            (figure_group("What no attacker can change", certificate::figure(record).as_slice()))
+        }
+    }
+}
+
 fn run_section(run: &RunView, number: usize, runs: usize) -> Markup {
     let address = |id: &str| node_address((runs > 1).then_some(number), id);
     html! {
@@ -177,6 +200,7 @@ fn run_section(run: &RunView, number: usize, runs: usize) -> Markup {
             (tables::splits(&run.results))
             (figure_group("How good the answers are", &run.quality))
             (tables::errors(&run.errors, address))
+            (figure_group("What no attacker can change", run.certified.as_slice()))
             (figure_group("What was learned", &run.figures))
             (run.explorer.html())
         }
@@ -258,11 +282,12 @@ mod tests {
             remarks: vec![NODE.into()],
             results: Vec::new(),
             quality: answers.figures(),
+            certified: None,
             errors: vec![error],
             figures: Vec::new(),
             explorer,
         };
-        page(&Report { suites: vec![suite], runs: vec![run] })
+        page(&Report { suites: vec![suite], runs: vec![run], certificates: Vec::new() })
     }
 
     /// The texts of the script elements as a browser delimits them: between `<!--` and `-->` a `<script` opens an inner

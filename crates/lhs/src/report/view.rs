@@ -4,7 +4,8 @@ use super::explorer::{Explorer, ExplorerInput, truth};
 use super::facts::{DataFacts, Facts};
 use super::figures::{self, Figure};
 use super::quality::ShownAnswers;
-use super::{latent, summary};
+use super::{certificate, latent, summary};
+use crate::certify::CertificateRecord;
 use crate::error::Result;
 use crate::experiment::{CellRecord, Manifest};
 use crate::graph::{Dataset, Split};
@@ -34,6 +35,8 @@ pub struct RunView {
     pub(super) quality: Vec<Figure>,
     /// Wrong answers at test nodes, those first that the model was surest of.
     pub(super) errors: Vec<WrongAnswer>,
+    /// What no change of some edges can undo, if that was certified.
+    pub(super) certified: Option<Figure>,
     /// What was learned.
     pub(super) figures: Vec<Figure>,
     /// For walking through the graphs.
@@ -72,6 +75,8 @@ pub struct RunViewInput<'a> {
     pub curve: &'a [EpochRecord],
     /// Scores of all splits.
     pub results: Vec<CellRecord>,
+    /// What was certified, if anything.
+    pub certificate: Option<&'a CertificateRecord>,
 }
 
 impl RunView {
@@ -99,15 +104,18 @@ impl RunView {
         let channels = model.channel_scores(graph, features)?;
         let explorer =
             Explorer::new(ExplorerInput { dataset, answers: &answers, latent, channels, wanted: &wrong })?;
+        let mut found = summary::of_run(input.name, dataset.name(), &answers, &input.results);
+        found.extend(input.certificate.and_then(certificate::finding));
         Ok(RunView {
             dataset: dataset.name().into(),
             model: input.name.into(),
             split: input.split.1,
             facts: facts(input.manifest, dataset),
-            found: summary::of_run(input.name, dataset.name(), &answers, &input.results),
+            found,
             remarks: model.summary(),
             results: input.results,
             quality: answers.figures(),
+            certified: input.certificate.and_then(certificate::figure),
             errors: wrong.iter().map(|&node| wrong_answer(dataset, &answers, &explorer, node)).collect(),
             figures,
             explorer,

@@ -109,7 +109,8 @@ impl<N: Network> Objective for Mixture<'_, N> {
             return self.itself.score(parameters);
         }
         let mut sum: Option<Score> = None;
-        let itself = (own > 0.0).then_some((own, &self.itself));
+        // All of a weight shared out may leave a rounding error.
+        let itself = (own > 1e-6).then_some((own, &self.itself));
         for (share, judge) in itself.into_iter().chain(self.copies.val.iter().map(|judge| (share, judge))) {
             let score = judge.score(parameters)?;
             let value = |sum: Option<f32>| Some(sum? + share * score.value?);

@@ -16,6 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("structure", &["error", "linalg", "autograd", "graph", "io", "training"]),
     ("models", &["error", "linalg", "autograd", "graph", "io", "quality", "training", "structure"]),
     ("attacks", &["error", "linalg", "autograd", "graph", "training", "structure", "models"]),
+    ("certify", &["error", "linalg", "graph", "quality", "training", "models"]),
     ("explain", &["error", "linalg", "graph", "training", "structure", "models"]),
     (
         "metrics",
@@ -48,7 +49,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "cluster",
         ],
     ),
-    ("report", &["error", "linalg", "graph", "training", "structure", "models", "metrics", "experiment"]),
+    (
+        "report",
+        &["error", "linalg", "graph", "training", "structure", "models", "certify", "metrics", "experiment"],
+    ),
 ];
 
 fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod attacks;
+mod certify;
 mod examples;
 mod export;
 mod formats;

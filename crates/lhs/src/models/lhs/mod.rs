@@ -234,6 +234,7 @@ impl Lhs {
 
 impl Model for Lhs {
     type Fitted = FittedLhs;
+    const LEARNS_FROM_COPIES: bool = true;
 
     fn validate(&self) -> Result<()> {
         settings::at_least_one("hidden", self.hidden)?;
