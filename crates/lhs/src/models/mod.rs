@@ -29,6 +29,7 @@ pub mod greet;
 pub mod h2gcn;
 pub mod lhs;
 pub mod linkx;
+pub mod memoriser;
 mod memory;
 pub mod mixhop;
 pub mod mlp;

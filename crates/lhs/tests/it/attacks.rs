@@ -301,7 +301,14 @@ fn nodes_without_a_label_are_left_alone_and_small_graphs_run_out_of_candidates()
 
 /// An attack after training, three times on each split.
 fn axis(name: &str, rates: &[f64], settings: toml::Table) -> AttackAxis {
-    AttackAxis { name: name.into(), rates: rates.to_vec(), poisoning: false, repeats: 3, settings }
+    AttackAxis {
+        name: name.into(),
+        rates: rates.to_vec(),
+        poisoning: false,
+        transductive: true,
+        repeats: 3,
+        settings,
+    }
 }
 
 fn accuracy(record: &CellRecord) -> f64 {
