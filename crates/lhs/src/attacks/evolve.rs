@@ -2,14 +2,15 @@
 //!
 //! Every test node has a population of sets of new neighbours, as large as `rate` allows (see `neighbours`: budget and kind of
 //! change are those of `adaptive`). The first generation are the draws of `adaptive`: neighbours of donors of one other class.
-//! In every generation as many children are made as there are parents: fresh draws, and sets crossed from two parents, the better
-//! ones preferred, of which some neighbours are exchanged for those of other donors of the same class. All nodes try their first child
+//! In every generation as many children are made as there are parents: a few fresh draws, and sets crossed from two parents, the better
+//! ones preferred, of which a few neighbours are exchanged for those of other donors of the same class. The father may be the fittest set of
+//! another test node of the same class: what misled one may mislead the other. All nodes try their first child
 //! at once, then their second, so a generation costs as many questions as the population is large. The fittest of parents and
 //! children live on: for each node by itself (`scope = "target"`), or whole graphs by what the victim loses (`global`).
 //! In the end what does most counts, of all that was tried together and the best of each node.
 //! Cost: `population * generations` predictions; before training, as many trainings, at most `retrainings`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -25,7 +26,9 @@ use crate::linalg::random::{derive, generator};
 /// What the seeds of children are derived with, apart from those of draws.
 const CHILDREN: u64 = u64::MAX - 2;
 /// One child in so many is a fresh draw.
-const FRESH: usize = 4;
+const FRESH: usize = 8;
+/// Nodes of the same class among which a father is looked for.
+const RIVALS: usize = 4;
 
 /// What makes an edge set fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -157,17 +160,32 @@ impl EvolveConfig {
             let (neighbours, class) = budget.mimicry(dataset, node, None, seed);
             Individual { neighbours, class, fitness: f32::NEG_INFINITY }
         };
+        let labels = dataset.labels();
+        let mut places: HashMap<Option<u32>, Vec<usize>> = HashMap::new();
+        for (place, &node) in split.test.iter().enumerate() {
+            places.entry(labels.get(node as usize)).or_default().push(place);
+        }
         let born = |(place, &node): (usize, &u32)| {
             if parents.is_empty() || number % FRESH == 0 {
                 return fresh(node);
             }
             let mut rng = generator(derive(seed, &[CHILDREN]), u64::from(node));
-            let [mother, father] =
-                [&parents[preferred(parents.len(), &mut rng)], &parents[preferred(parents.len(), &mut rng)]];
-            let (mother, father) = (&mother[place], &father[place]);
+            let mother = &parents[preferred(parents.len(), &mut rng)][place];
+            let father = if rng.random_range(0..2) == 0 {
+                parents[preferred(parents.len(), &mut rng)][place].neighbours.clone()
+            } else {
+                // What misled others of the same class may mislead this node, too.
+                let alike = &places[&labels.get(node as usize)];
+                let drawn = (0..RIVALS).map(|_| alike[rng.random_range(0..alike.len())]);
+                let fitness = |place: &usize| parents[0][*place].fitness;
+                let rival = drawn.max_by(|a, b| fitness(a).total_cmp(&fitness(b))).unwrap_or(place);
+                let joined = |&other: &u32| other == node || dataset.graph().has_edge(node, other);
+                let theirs = parents[0][rival].neighbours.iter().copied();
+                theirs.filter(|other| !joined(other)).collect()
+            };
             let other = budget.mimicry(dataset, node, mother.class, derive(seed, &[CHILDREN])).0;
             Individual {
-                neighbours: crossed(mother, father, &other, &mut rng),
+                neighbours: crossed(&mother.neighbours, &father, &other, &mut rng),
                 fitness: f32::NEG_INFINITY,
                 ..mother.clone()
             }
@@ -222,10 +240,10 @@ fn preferred(count: usize, rng: &mut ChaCha8Rng) -> usize {
 }
 
 /// As many neighbours as the mother has: some of hers and of the father's, and some of other donors.
-fn crossed(mother: &Individual, father: &Individual, others: &[u32], rng: &mut ChaCha8Rng) -> Vec<u32> {
-    let size = mother.neighbours.len();
-    let shares: [usize; 2] = [rng.random_range(0..=size), rng.random_range(0..=size.div_ceil(2))];
-    let mut pools = [father.neighbours.clone(), others.to_vec(), mother.neighbours.clone()];
+fn crossed(mother: &[u32], father: &[u32], others: &[u32], rng: &mut ChaCha8Rng) -> Vec<u32> {
+    let size = mother.len();
+    let shares: [usize; 2] = [rng.random_range(0..=size), rng.random_range(0..=size.div_ceil(4))];
+    let mut pools = [father.to_vec(), others.to_vec(), mother.to_vec()];
     pools.iter_mut().for_each(|pool| pool.shuffle(rng));
     let mut taken = HashSet::new();
     let mut child = Vec::new();
@@ -253,15 +271,11 @@ mod tests {
 
     #[test]
     fn a_child_has_as_many_neighbours_as_its_mother_and_none_twice() {
-        let one = |neighbours: std::ops::Range<u32>| Individual {
-            neighbours: neighbours.collect(),
-            class: None,
-            fitness: 0.0,
-        };
+        let (mother, father): (Vec<u32>, Vec<u32>) = ((0..10).collect(), (5..15).collect());
         let mut seen = HashSet::new();
         for seed in 0..50 {
             let others: Vec<u32> = (20..30).collect();
-            let child = crossed(&one(0..10), &one(5..15), &others, &mut generator(seed, 0));
+            let child = crossed(&mother, &father, &others, &mut generator(seed, 0));
             let distinct: HashSet<u32> = child.iter().copied().collect();
             assert_eq!((child.len(), distinct.len()), (10, 10));
             seen.extend(distinct);
