@@ -166,7 +166,7 @@ impl EvolveConfig {
             places.entry(labels.get(node as usize)).or_default().push(place);
         }
         let born = |(place, &node): (usize, &u32)| {
-            if parents.is_empty() || number % FRESH == 0 {
+            if parents.is_empty() || number.is_multiple_of(FRESH) {
                 return fresh(node);
             }
             let mut rng = generator(derive(seed, &[CHILDREN]), u64::from(node));
