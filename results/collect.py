@@ -82,14 +82,14 @@ def hash_of(settings):
 def identity(record):
     attack = record.get("attack")
     attack = (attack["name"], attack["rate"], attack["poisoning"], attack["repeat"]) if attack else None
-    return record["dataset"], record["model"], record.get("variant"), attack, record["split"], record["seed"]
+    return record["dataset"], record["model"], record.get("variant"), attack, record["split"], record["seed"], record.get("inductive", False)
 
 
 def place(record):
     """Dataset, model, variant, state, split, seed, repeat; what is not there comes first."""
-    dataset, model, variant, attack, split, seed = identity(record)
+    dataset, model, variant, attack, split, seed, inductive = identity(record)
     name, rate, poisoning, repeat = attack or ("", 0, False, 0)
-    return dataset, model, variant or "", name, rate, poisoning, split, seed, repeat
+    return dataset, model, variant or "", name, rate, poisoning, inductive, split, seed, repeat
 
 
 def best(records):
@@ -113,6 +113,8 @@ def cell(record):
     if record.get("variant"):
         line["variant"] = record["variant"]
     line |= {"attack": record.get("attack"), "split": record["split"], "seed": record["seed"]}
+    if record.get("inductive"):
+        line["inductive"] = True
     line["data_sha256"] = (record["data_sha256"] or "")[:DIGITS] or None
     line["settings_sha256"] = record["settings_sha256"][:DIGITS]
     line["version"] = record["lhs_version"]

@@ -12,9 +12,10 @@ use super::progress::{Counts, Progress, how_to_go_on};
 use super::selection::{attack_settings, load};
 use lhs::attacks::{self, AttackContext, Record};
 use lhs::error::{Error, Result};
-use lhs::experiment::attack_seed;
 use lhs::experiment::settings::leaves;
+use lhs::experiment::{Run, attack_seed};
 use lhs::graph::{Dataset, Split};
+use lhs::models::{NodeClassifier, Registry};
 
 /// Attack a dataset and write what is left of it
 ///
@@ -33,6 +34,9 @@ pub struct AttackArgs {
     /// Another setting of the attack, such as keep=0.5; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// A run whose model of the split is attacked, by attacks that ask their victim [default: lhs, trained with its defaults]
+    #[arg(long, value_name = "RUN")]
+    victim: Option<PathBuf>,
     /// Keep the direction of the edges
     #[arg(long)]
     directed: bool,
@@ -72,12 +76,27 @@ pub fn run(args: &AttackArgs, global: &Global) -> Result<()> {
         settings.insert("rate".into(), rate.into());
     }
     let attack = (kind.build)(&settings)?;
+    if !attack.parts().is_empty() {
+        return Err(Error::setting(
+            "attack",
+            format!(
+                "`{}` takes the worst of several attacks for each node, which no single graph can hold",
+                kind.name
+            ),
+            format!("score a model under it: `lhs evaluate RUN --attack {}`", kind.name),
+        ));
+    }
     let target = Target::new(&args.out, None, args.force)?;
     let dataset = load(&args.data, args.directed, global)?.remembering_origin();
     let split = split_of(&dataset, args.split).map_err(|error| error.in_file(&args.data))?;
     let seed = attack_seed(global.seed, args.split);
     let progress = Progress::new(global, Counts::Steps, 0, kind.name);
-    let context = AttackContext { observer: &progress, ..AttackContext::new(&dataset, split) };
+    let victim = args.victim.as_deref().map(|run| victim(run, &dataset, args.split)).transpose()?;
+    let context = AttackContext {
+        victim: victim.as_deref(),
+        observer: &progress,
+        ..AttackContext::new(&dataset, split)
+    };
     let attacked = attack.perturb(&context, seed);
     progress.done();
     let nothing = || "nothing was kept; the same command begins again".to_string();
@@ -102,6 +121,13 @@ pub fn run(args: &AttackArgs, global: &Global) -> Result<()> {
     say(&document, attack.rate(), global);
     global.document(&document);
     Ok(())
+}
+
+/// The model of a run that was trained on a split of this very data.
+fn victim(folder: &Path, dataset: &Dataset, split: usize) -> Result<Box<dyn NodeClassifier>> {
+    let run = Run::open(folder)?;
+    run.split(dataset, split)?;
+    run.model(&Registry::default(), split)
 }
 
 /// A split that came with the data: a written file must have it too.

@@ -34,7 +34,7 @@ Examples:
   lhs bench merge runs/clean-1 runs/clean-2 --out runs/clean
 
 With --json, one object: suite, out, cells, run, known, failed, rows; a row has dataset, attack, rate, poisoning,
-model, variant, cells, failed, test_accuracy_mean, test_accuracy_std, train_seconds_mean.")]
+inductive, model, variant, cells, failed, test_accuracy_mean, test_accuracy_std, train_seconds_mean.")]
 pub struct BenchArgs {
     #[command(subcommand)]
     command: Option<BenchCommand>,
@@ -122,7 +122,8 @@ fn say(name: &str, suite: &Suite, out: &Path, outcome: &Outcome, global: &Global
     let table = AccuracyTable::new(suite, &outcome.records);
     let &Outcome { run, known, failed, ref records, .. } = outcome;
     let cells = records.len();
-    global.say(format_args!("{}\n{}", suite.title, table.plain()));
+    let protocol = table.protocol().map_or(String::new(), |said| format!("\n{said}"));
+    global.say(format_args!("{}{protocol}\n{}", suite.title, table.plain()));
     global.say(format_args!(
         "{cells} cells in {}: {run} run now, {known} known before, {failed} failed",
         out.display()

@@ -154,6 +154,8 @@ fn suite(seed: u64) -> Suite {
             name: "injected".into(),
             rates: vec![1.0],
             poisoning: false,
+            // What is kept and shown are the models of the clean graphs.
+            transductive: true,
             repeats: 1,
             settings: Default::default(),
         }],

@@ -25,10 +25,13 @@ Examples:
   lhs evaluate runs/cora-gcn
   lhs evaluate runs/cora-gcn --data changed.npz
   lhs evaluate runs/cora-gcn --attack injected --rate 0.5,1,2 --repeats 5
+  lhs evaluate runs/cora-gcn --attack worst --rate 1 --repeats 1
+  lhs evaluate runs/cora-gcn --attack adaptive --set mode=gradient --transductive
   lhs evaluate runs/cora-gcn --attack dice --rate 0.05,0.25 --poisoning
 
 What an attack leaves is kept in the run, so that the same command goes on where it was stopped.
-`lhs attack --help` lists the attacks and their settings.")]
+Attacks come after training unless --poisoning says otherwise, and meet models that learned without the test nodes unless
+--transductive does. `lhs attack --help` lists the attacks and their settings.")]
 pub struct EvaluateArgs {
     /// The run folder that `lhs train` made
     run: PathBuf,

@@ -31,6 +31,10 @@ pub struct AttackedArgs {
     /// Attack before training: each model learns again, with the run's settings, on the attacked data
     #[arg(long, requires = "attack")]
     poisoning: bool,
+    /// Attack the run's own models, which saw the test nodes and their edges in training; otherwise each model learns again
+    /// without them, with the run's settings, before it is scored on the attacked graph
+    #[arg(long, requires = "attack", conflicts_with = "poisoning")]
+    transductive: bool,
     /// One setting of the attack, such as keep=0.5; may be repeated
     #[arg(long, value_name = "KEY=VALUE", requires = "attack")]
     set: Vec<String>,
@@ -49,6 +53,8 @@ struct Document<'a> {
     splits: usize,
     repeats: u16,
     poisoning: bool,
+    /// Whether models learned without the test nodes.
+    inductive: bool,
     clean_test_accuracy_mean: Option<f64>,
     clean_test_accuracy_std: Option<f64>,
     rates: Vec<AtRate<'a>>,
@@ -108,6 +114,7 @@ pub fn run(
         name: name.into(),
         rates: if args.rate.is_empty() { vec![default] } else { args.rate.clone() },
         poisoning: args.poisoning,
+        transductive: args.transductive,
         repeats: args.repeats.into(),
         settings: settings.clone(),
     };
@@ -130,6 +137,7 @@ pub fn run(
         how_to_go_on(error, kept).in_file(path)
     })?;
     let metric = metric(run);
+    let clean = || clean(&outcome.records, axis.inductive());
     let document = Document {
         run: run.path(),
         dataset: &run.data().name,
@@ -140,10 +148,11 @@ pub fn run(
         splits: splits.len(),
         repeats: args.repeats,
         poisoning: args.poisoning,
-        clean_test_accuracy_mean: mean_of(clean(&outcome.records).map(|s| s.test_accuracy)),
-        clean_test_accuracy_std: std_of(clean(&outcome.records).map(|s| s.test_accuracy)),
+        inductive: axis.inductive(),
+        clean_test_accuracy_mean: mean_of(clean().map(|s| s.test_accuracy)),
+        clean_test_accuracy_std: std_of(clean().map(|s| s.test_accuracy)),
         metric,
-        clean_test_metric_mean: mean_of(clean(&outcome.records).map(|s| s.test(metric))),
+        clean_test_metric_mean: mean_of(clean().map(|s| s.test(metric))),
         rates: axis
             .rates
             .iter()
@@ -176,9 +185,10 @@ fn plan(
     Ok(plan)
 }
 
-/// Scores on clean data, split by split.
-fn clean(records: &[CellRecord]) -> impl Iterator<Item = &Scores> {
-    let clean = records.iter().filter(|record| record.id.attack.is_none());
+/// Scores on clean data under the protocol of the attack, split by split.
+fn clean(records: &[CellRecord], inductive: bool) -> impl Iterator<Item = &Scores> {
+    let wanted = move |record: &&CellRecord| record.id.attack.is_none() && record.id.inductive == inductive;
+    let clean = records.iter().filter(wanted);
     clean.filter_map(|record| Some(&record.result.as_ref()?.scores))
 }
 
@@ -238,7 +248,11 @@ fn say(document: &Document<'_>, global: &Global) {
         document.model,
         document.dataset,
         document.attack,
-        if document.poisoning { " before training" } else { "" },
+        match (document.poisoning, document.inductive) {
+            (true, _) => " before training",
+            (false, true) => ", inductive (trained without the test nodes)",
+            (false, false) => ", transductive (the test nodes were there in training)",
+        },
         counted(document.splits, "split"),
         counted(document.repeats.into(), "repeat"),
     ));

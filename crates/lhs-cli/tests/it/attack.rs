@@ -78,9 +78,9 @@ fn wrong_attacks_write_nothing() {
 fn a_run_is_evaluated_under_attack() {
     let bench = bench();
     bench.text(&format!("train toy.npz {FAST}"));
-    let document = bench.json("evaluate run --attack injected --rate 0.5,2 --repeats 2");
+    let document = bench.json("evaluate run --attack injected --rate 0.5,2 --repeats 2 --transductive");
     let keys: Vec<&String> = document.as_object().unwrap().keys().collect();
-    let promised = "run dataset model attack settings seed splits repeats poisoning clean_test_accuracy_mean \
+    let promised = "run dataset model attack settings seed splits repeats poisoning inductive clean_test_accuracy_mean \
                     clean_test_accuracy_std rates metric clean_test_metric_mean";
     assert_eq!(keys, promised.split(' ').collect::<Vec<_>>());
     let clean = bench.json("evaluate run");
@@ -103,12 +103,54 @@ fn a_run_is_evaluated_under_attack() {
         cell["test_accuracy"]
     );
 
-    let text = bench.text("evaluate run --attack injected");
+    // By default, models learn again without the test nodes.
+    let inductive = bench.json("evaluate run --attack injected --rate 0.5,2 --repeats 2");
+    assert_eq!((&document["inductive"], &inductive["inductive"]), (&false.into(), &true.into()));
+    assert_eq!(
+        inductive["rates"][1]["cells"][3]["heterophily_after"], cell["heterophily_after"],
+        "one graph"
+    );
+    let cells = fs::read_to_string(bench.path("run/cells.jsonl")).unwrap();
+    let marked = cells.lines().filter(|line| line.contains("\"inductive\":true")).count();
+    assert_eq!(marked, 2 + 8, "clean and attacked cells of two splits");
+    assert_eq!(
+        bench.json("evaluate run")["test_accuracy_mean"],
+        clean["test_accuracy_mean"],
+        "the run is as it was"
+    );
+
+    let text = bench.text("evaluate run --attack injected --transductive");
     assert!(
-        text.starts_with("gcn on toy under injected;") && text.contains("2 splits × 3 repeats"),
+        text.starts_with("gcn on toy under injected, transductive (the test nodes were there in training);")
+            && text.contains("2 splits × 3 repeats"),
         "{text}"
     );
     assert!(text.contains("\nclean ") && text.contains("\n    1  "), "{text}");
+}
+
+#[test]
+fn the_worst_of_attacks_is_scored_and_not_written() {
+    let bench = bench();
+    bench.text(&format!("train toy.npz {FAST} --split 0"));
+    let document = bench
+        .json("evaluate run --attack worst --rate 1 --repeats 1 --set attacks=[\"injected\",\"evolve\"]");
+    assert!(
+        document["rates"][0]["test_accuracy_mean"].as_f64() < document["clean_test_accuracy_mean"].as_f64()
+    );
+    let said = bench.fails("attack worst toy.npz --out bad.npz");
+    assert!(
+        said.contains("no single graph can hold") && said.contains("lhs evaluate RUN --attack worst"),
+        "{said}"
+    );
+    assert!(
+        bench
+            .fails("evaluate run --attack worst --set attacks=[\"evolv\"]")
+            .contains("did you mean `evolve`?")
+    );
+    assert!(bench.fails("evaluate run --attack worst --poisoning").contains("let it come after training"));
+    assert!(bench.fails("evaluate run --attack adaptive --set mode=gradeint").contains("gradeint"));
+    bench.text("attack adaptive toy.npz --victim run --set mode=gradient --out bad.npz");
+    assert!(bench.fails("attack adaptive toy.npz --victim run --split 1 --out worse.npz").contains("split"));
 }
 
 #[test]

@@ -26,6 +26,7 @@ epochs = 40
 [[attacks]]
 name = "injected"
 rates = [0.5, 1.0]
+transductive = true
 
 [[attacks]]
 name = "metattack"

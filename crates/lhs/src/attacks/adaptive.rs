@@ -6,23 +6,41 @@
 //! of another class, and of further donors of that class if they do not suffice. The attacker may ask the victim: in
 //! each of `queries` rounds all test nodes try a new donor at once, and each keeps the one with which the victim gave
 //! its class the least probability. Without a victim, LHS with default settings is trained and asked.
-//! Cost: `queries` predictions.
+//!
+//! With `mode = "gradient"` that is where it begins. From there it climbs the victim's own loss, as PRBCD (Geisler et al. 2021)
+//! does a surrogate's, with the same budget at each node: in every step the victim says, at the graph as it is attacked now, what each
+//! of a block of candidates would do (neighbours of donors, and random nodes, drawn anew), every node exchanges its worst new neighbours for
+//! the best candidates, and the victim is asked on what that gives. A node that gained keeps it, one that did not tries
+//! half as many exchanges in the next step. The latent graph is found again in each step and held fixed in between.
+//! In the end what does most counts, of all that was tried together and the best of each node.
+//!
+//! Before training, the victim is trained again for each question, `retrainings` times, and gradients treat what it learned
+//! as given. Cost: `queries` predictions, and one more and a gradient for each of `steps`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use super::neighbours::{Answer, Asked, Best, Budget, Neighbours, pairs};
 use super::{Attack, AttackContext, AttackKind, Change, edges, in_range, registry};
-use crate::error::Result;
-use crate::graph::{Dataset, Split};
+use crate::error::{Error, Result};
+use crate::graph::{Dataset, Graph, Labelled, Split};
 use crate::linalg::random::{derive, generator};
-use crate::models::lhs::{FittedLhs, Lhs};
-use crate::models::{Model, NodeClassifier};
-use crate::training::{Session, Task};
 
-/// Donors tried before a node gives up finding neighbours.
-const PATIENCE: usize = 200;
+/// What the seed of gradient steps is derived with, apart from that of the queries.
+const CLIMBING: u64 = u64::MAX - 1;
+
+/// How the attacker goes about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Asks what becomes of its draws.
+    #[default]
+    Query,
+    /// Climbs the victim's loss.
+    Gradient,
+}
 
 /// Settings of the attack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,54 +48,41 @@ const PATIENCE: usize = 200;
 pub struct AdaptiveConfig {
     /// New neighbours per old one, 0..=100.
     pub rate: f64,
-    /// How often the victim is asked; 0 takes the first donor.
+    /// `query` asks what becomes of draws; `gradient` goes on from there by gradients through the victim.
+    pub mode: Mode,
+    /// How often the victim is asked about draws; 0 takes the first donor.
     pub queries: usize,
+    /// Gradient steps.
+    pub steps: usize,
+    /// Candidates at each test node in a step, 1 or more; at nodes with a larger budget, twice that.
+    pub block: usize,
+    /// How often the victim is trained again where the attack comes before training.
+    pub retrainings: usize,
+    /// Whether LHS with default settings is asked in place of the victim.
+    pub stand_in: bool,
 }
 
 impl Default for AdaptiveConfig {
     fn default() -> Self {
-        AdaptiveConfig { rate: 1.0, queries: 8 }
-    }
-}
-
-impl AdaptiveConfig {
-    fn edges_at(&self, dataset: &Dataset, node: u32) -> usize {
-        let most = dataset.num_nodes().saturating_sub(1 + dataset.graph().degree(node as usize));
-        edges::per_neighbour(self.rate, dataset.graph().degree(node as usize)).min(most)
-    }
-
-    /// New neighbours for one node: those of nodes of one other class.
-    fn mimicry(&self, dataset: &Dataset, node: u32, seed: u64) -> Vec<u32> {
-        let (graph, labels) = (dataset.graph(), dataset.labels());
-        let Some(own) = labels.get(node as usize) else { return Vec::new() };
-        let wanted = self.edges_at(dataset, node);
-        let mut rng = generator(seed, u64::from(node));
-        let mut taken: HashSet<u32> = graph.neighbours(node as usize).iter().copied().chain([node]).collect();
-        let (mut copied, mut class) = (Vec::new(), None);
-        for _ in 0..PATIENCE {
-            let donor = rng.random_range(0..dataset.num_nodes());
-            let Some(other) = labels.get(donor).filter(|&other| other != own) else { continue };
-            if *class.get_or_insert(other) != other {
-                continue;
-            }
-            let mut offered = graph.neighbours(donor).to_vec();
-            while copied.len() < wanted && !offered.is_empty() {
-                let neighbour = offered.swap_remove(rng.random_range(0..offered.len()));
-                if taken.insert(neighbour) {
-                    copied.push(neighbour);
-                }
-            }
-            if copied.len() == wanted {
-                break;
-            }
+        AdaptiveConfig {
+            rate: 1.0,
+            mode: Mode::Query,
+            queries: 8,
+            steps: 12,
+            block: 128,
+            retrainings: 4,
+            stand_in: false,
         }
-        copied
     }
 }
 
 impl Attack for AdaptiveConfig {
     fn validate(&self) -> Result<()> {
-        in_range("rate", self.rate, 100.0)
+        in_range("rate", self.rate, 100.0)?;
+        if self.block == 0 {
+            return Err(Error::setting("block", "0 is out of range", "choose 1 or more"));
+        }
+        Ok(())
     }
 
     fn rate(&self) -> f64 {
@@ -85,69 +90,175 @@ impl Attack for AdaptiveConfig {
     }
 
     fn budget(&self, dataset: &Dataset, split: &Split) -> usize {
-        split.test.iter().map(|&node| self.edges_at(dataset, node)).sum()
+        Budget { rate: self.rate }.of(dataset, split)
     }
 
     fn looks_at_victim(&self) -> bool {
-        true
+        !self.stand_in
     }
 
     fn plan(&self, context: &AttackContext<'_>, seed: u64) -> Result<Change> {
         if self.rate == 0.0 {
             return Ok(Change::default());
         }
-        let AttackContext { dataset, split, .. } = *context;
-        let draw = |query: usize| -> Vec<Vec<u32>> {
-            let seed = derive(seed, &[query as u64]);
-            split.test.iter().map(|&node| self.mimicry(dataset, node, seed)).collect()
+        let asked = || Asked::new(context, self.stand_in, seed);
+        let found = match self.mode {
+            Mode::Query if self.queries == 0 => self.drawn(context, seed, 0),
+            Mode::Query => self.query(context, &asked()?, seed)?,
+            Mode::Gradient => self.climb(context, &asked()?, seed)?,
         };
-        let mut best = draw(0);
-        if self.queries > 0 {
-            let trained = if context.victim.is_none() { Some(stand_in(context, seed)?) } else { None };
-            let victim = context.victim.or(trained.as_ref().map(|model| model as &dyn NodeClassifier));
-            let mut least = vec![f32::INFINITY; split.test.len()];
-            for query in 0..self.queries {
-                context.step(query, self.queries)?;
-                let tried = draw(query);
-                let Some(victim) = victim else { break };
-                let flipped = edges::flip(context.graph(), &pairs(split, &tried))?.graph;
-                let probabilities = victim.predict(&flipped, dataset.features())?;
-                for (place, candidate) in tried.into_iter().enumerate() {
-                    let node = split.test[place] as usize;
-                    let Some(class) = dataset.labels().get(node) else { continue };
-                    let own = probabilities.get(node, class as usize);
-                    if own < least[place] {
-                        (least[place], best[place]) = (own, candidate);
-                    }
-                }
-            }
-        }
-        Ok(pairs(split, &best).into())
+        Ok(pairs(context.split, &found).into())
     }
 }
 
-/// LHS with default settings, trained on the clean data.
-fn stand_in(context: &AttackContext<'_>, seed: u64) -> Result<FittedLhs> {
-    let task = Task::new(context.dataset, context.split)?;
-    let mut session = Session::watched_by(context.observer);
-    Lhs::default().fit_with(&task, derive(seed, &[u64::MAX]), &mut session)
-}
+impl AdaptiveConfig {
+    fn drawn(&self, context: &AttackContext<'_>, seed: u64, draw: usize) -> Neighbours {
+        Budget { rate: self.rate }.drawn(context.dataset, context.split, seed, draw)
+    }
 
-fn pairs(split: &Split, neighbours: &[Vec<u32>]) -> Vec<(u32, u32)> {
-    let of =
-        |(&node, others): (&u32, &Vec<u32>)| others.iter().map(|&other| (node, other)).collect::<Vec<_>>();
-    let mut pairs: Vec<(u32, u32)> = split.test.iter().zip(neighbours).flat_map(of).collect();
-    // Two test nodes may choose each other: one edge, not an edge that comes and goes.
-    pairs.iter_mut().for_each(|pair| *pair = (pair.0.min(pair.1), pair.0.max(pair.1)));
-    pairs.sort_unstable();
-    pairs.dedup();
-    pairs
+    /// The draws after which the victim gives nodes' classes the least probability.
+    fn query(&self, context: &AttackContext<'_>, asked: &Asked<'_>, seed: u64) -> Result<Neighbours> {
+        let queries = if asked.learns_again() { self.retrainings } else { self.queries };
+        let mut best = self.drawn(context, seed, 0);
+        let mut least = vec![f32::INFINITY; best.len()];
+        for query in 0..queries {
+            context.step(query, queries)?;
+            let tried = self.drawn(context, seed, query);
+            let answer = asked.ask(&tried)?;
+            for (place, candidate) in tried.into_iter().enumerate() {
+                if answer.own[place] < least[place] {
+                    (least[place], best[place]) = (answer.own[place], candidate);
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// From the best draws uphill.
+    fn climb(&self, context: &AttackContext<'_>, asked: &Asked<'_>, seed: u64) -> Result<Neighbours> {
+        let (queries, steps) = if asked.learns_again() {
+            (self.retrainings.div_ceil(2), self.retrainings / 2)
+        } else {
+            (self.queries.max(1), self.steps)
+        };
+        let count = queries + steps;
+        let mut best = Best::new(context.split.test.len());
+        for query in 0..queries {
+            context.step(query, count)?;
+            let tried = self.drawn(context, seed, query);
+            best.take(&tried, &asked.ask(&tried)?);
+        }
+        let mut exchanges: Vec<usize> = best.each.iter().map(Vec::len).collect();
+        // At the graph that is stepped from somebody has to be asked once, too: whoever learns again.
+        let mut here = if asked.learns_again() { Some(asked.ask(&best.each)?) } else { None };
+        for step in 0..steps {
+            context.step(queries + step, count)?;
+            let seed = derive(seed, &[CLIMBING, step as u64]);
+            let at = match here.take() {
+                Some(answer) => answer,
+                None => asked.ask(&best.each)?,
+            };
+            let tried = self.stepped(context, asked, (&best.each, &at), &exchanges, seed)?;
+            let answer = asked.ask(&tried)?;
+            let better = best.take(&tried, &answer);
+            for (exchanges, better) in exchanges.iter_mut().zip(better) {
+                *exchanges = if better { *exchanges } else { exchanges.div_ceil(2) };
+            }
+            here = asked.learns_again().then_some(answer);
+        }
+        best.settled(asked)
+    }
+
+    /// The neighbours after a step from some, in which each node exchanges so many at most.
+    fn stepped(
+        &self,
+        context: &AttackContext<'_>,
+        asked: &Asked<'_>,
+        (from, at): (&[Vec<u32>], &Answer),
+        exchanges: &[usize],
+        seed: u64,
+    ) -> Result<Neighbours> {
+        let AttackContext { dataset, split, .. } = *context;
+        let offered: Neighbours = (split.test.iter().zip(from))
+            .map(|(&node, taken)| self.candidates((dataset, &at.graph), node, taken, seed))
+            .collect();
+        // Pairs that are flipped would be flipped back.
+        let mut all: BTreeSet<(u32, u32)> = pairs(split, &offered).into_iter().collect();
+        all.extend(pairs(split, from));
+        let all: Vec<(u32, u32)> = all.into_iter().collect();
+        let arrows: Vec<(u32, u32)> = all.iter().map(|&pair| edges::arrow(&at.graph, pair)).collect();
+        let (nodes, classes) = (split.test.iter())
+            .filter_map(|&node| Some((node, dataset.labels().get(node as usize)?)))
+            .unzip();
+        let targets = Labelled { nodes, classes };
+        let gradient = asked.who(at).edge_gradient(&at.graph, dataset.features(), &arrows, &targets)?;
+        let gradient = gradient.ok_or_else(|| {
+            Error::data(
+                "the victim does not say what an edge more or less would do, and `mode = \"gradient\"` goes by that",
+                "choose `mode = \"query\"`, or the attack `evolve`",
+            )
+        })?;
+        let slope = |a: u32, b: u32| {
+            all.binary_search(&(a.min(b), a.max(b))).map_or(f32::NEG_INFINITY, |place| gradient[place])
+        };
+        let step = |place: usize| {
+            let node = split.test[place];
+            // What is there is worth what its loss would cost.
+            let mut kept: Vec<(f32, u32)> =
+                from[place].iter().map(|&other| (-slope(node, other), other)).collect();
+            let mut new: Vec<(f32, u32)> =
+                offered[place].iter().map(|&other| (slope(node, other), other)).collect();
+            kept.sort_by(|a, b| a.0.total_cmp(&b.0));
+            new.sort_by(|a, b| b.0.total_cmp(&a.0));
+            for (old, new) in kept.iter_mut().zip(&new).take(exchanges[place]) {
+                if new.0 > old.0 {
+                    *old = *new;
+                }
+            }
+            kept.into_iter().map(|(_, other)| other).collect()
+        };
+        Ok((0..split.test.len()).map(step).collect())
+    }
+
+    /// Nodes that a node could be joined to: neighbours of donors of every other class, and as many nodes at random.
+    fn candidates(
+        &self,
+        (dataset, attacked): (&Dataset, &Graph),
+        node: u32,
+        taken: &[u32],
+        seed: u64,
+    ) -> Vec<u32> {
+        let (graph, labels) = (dataset.graph(), dataset.labels());
+        let mut rng = generator(seed, u64::from(node));
+        let wanted = self.block.max(2 * taken.len());
+        let mut known: HashSet<u32> = graph.neighbours(node as usize).iter().copied().collect();
+        known.extend(attacked.neighbours(node as usize).iter().chain(taken).copied().chain([node]));
+        let mut found = Vec::new();
+        // Nodes of other classes are rare where one class is large.
+        for _ in 0..wanted {
+            if found.len() * 2 >= wanted {
+                break;
+            }
+            let donor = rng.random_range(0..dataset.num_nodes());
+            if labels.get(donor).is_some() && labels.get(donor) != labels.get(node as usize) {
+                found.extend(graph.neighbours(donor).iter().copied().filter(|&other| known.insert(other)));
+            }
+        }
+        found.truncate(wanted.div_ceil(2).max(taken.len()));
+        for _ in 0..wanted {
+            let other = rng.random_range(0..dataset.num_nodes() as u32);
+            if found.len() < wanted && known.insert(other) {
+                found.push(other);
+            }
+        }
+        found
+    }
 }
 
 /// The attack in the list of attacks.
 pub const KIND: AttackKind = AttackKind {
     name: "adaptive",
-    summary: "gives test nodes the neighbours of other classes, and asks the victim which work best",
+    summary: "gives test nodes the neighbours of other classes: what the victim or its gradients say works best",
     defaults: registry::defaults::<AdaptiveConfig>,
     build: registry::build::<AdaptiveConfig>,
 };
@@ -156,26 +267,30 @@ pub const KIND: AttackKind = AttackKind {
 mod tests {
     use super::*;
     use crate::graph::synth::SynthConfig;
+    use crate::models::gcn::Gcn;
+    use crate::models::{Model, NodeClassifier};
+    use crate::training::Task;
 
     #[test]
-    fn a_node_copies_neighbours_of_one_other_class() {
+    fn gradients_lose_more_nodes_than_as_many_draws() {
         let dataset =
-            SynthConfig { nodes: 200, homophily: 0.1, ..SynthConfig::default() }.generate(0).unwrap();
-        let (graph, labels) = (dataset.graph(), dataset.labels());
-        let attack = AdaptiveConfig { rate: 0.5, queries: 0 };
-        for node in 0..50u32 {
-            let copied = attack.mimicry(&dataset, node, 1);
-            assert_eq!(copied.len(), attack.edges_at(&dataset, node));
-            let donors_of = |class: u32| {
-                let shared = |neighbour: &u32| {
-                    graph
-                        .neighbours(*neighbour as usize)
-                        .iter()
-                        .any(|&n| labels.get(n as usize) == Some(class))
-                };
-                copied.iter().all(shared)
+            SynthConfig { nodes: 400, homophily: 0.6, ..SynthConfig::default() }.generate(1).unwrap();
+        let split = &dataset.splits()[0];
+        let victim = Gcn::default().fit(&Task::new(&dataset, split).unwrap()).unwrap();
+        let context = AttackContext { victim: Some(&victim), ..AttackContext::new(&dataset, split) };
+        let right = |attack: &AdaptiveConfig| {
+            let attacked = attack.perturb(&context, 3).unwrap().dataset;
+            let probabilities = victim.predict(attacked.graph(), attacked.features()).unwrap();
+            let right = |&&node: &&u32| {
+                let (row, class) =
+                    (probabilities.row(node as usize), dataset.labels().get(node as usize).unwrap());
+                (0..row.len()).all(|other| other == class as usize || row[other] < row[class as usize])
             };
-            assert!((0..labels.num_classes() as u32).any(donors_of), "node {node}");
-        }
+            split.test.iter().filter(right).count()
+        };
+        let query = right(&AdaptiveConfig { rate: 0.5, queries: 20, ..AdaptiveConfig::default() });
+        let gradient =
+            AdaptiveConfig { rate: 0.5, queries: 4, steps: 8, mode: Mode::Gradient, ..Default::default() };
+        assert!(right(&gradient) < query, "{} against {query}", right(&gradient));
     }
 }

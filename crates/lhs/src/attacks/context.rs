@@ -5,6 +5,9 @@ use crate::graph::{Dataset, Graph, Split};
 use crate::models::NodeClassifier;
 use crate::training::Observer;
 
+/// Trains the victim again, with its own settings, on other data of the same nodes.
+pub type Retrain<'a> = dyn Fn(&Dataset) -> Result<Box<dyn NodeClassifier>> + 'a;
+
 /// Where an attack takes place.
 #[derive(Clone, Copy)]
 pub struct AttackContext<'a> {
@@ -16,6 +19,8 @@ pub struct AttackContext<'a> {
     pub split: &'a Split,
     /// The trained model that will be scored, if there is one: only adaptive attacks look at it.
     pub victim: Option<&'a dyn NodeClassifier>,
+    /// The victim's training, if the attack comes before it: adaptive attacks ask whoever learned on what they leave.
+    pub retrain: Option<&'a Retrain<'a>>,
     /// Is told how far the attack is, and may stop it.
     pub observer: &'a dyn Observer,
 }
@@ -23,7 +28,7 @@ pub struct AttackContext<'a> {
 impl<'a> AttackContext<'a> {
     /// No victim, nobody watching.
     pub fn new(dataset: &'a Dataset, split: &'a Split) -> Self {
-        AttackContext { dataset, directed: None, split, victim: None, observer: &() }
+        AttackContext { dataset, directed: None, split, victim: None, retrain: None, observer: &() }
     }
 
     /// The graph that is changed in the end.

@@ -4,18 +4,13 @@ use std::collections::HashSet;
 
 use crate::error::Error;
 use crate::graph::Graph;
-pub(super) use crate::graph::flips::flip;
+pub(super) use crate::graph::flips::{arrow, flip};
+pub(super) use crate::graph::mimicry::per_neighbour;
 
 /// Flips that a share of the edges makes; rounded down, as published attacks do.
 pub(super) fn share_of_edges(rate: f64, graph: &Graph) -> usize {
     // 0.15 * 20 is a hair below 3, which must not become 2.
     (rate * graph.num_edges() as f64 * (1.0 + 1e-12)) as usize
-}
-
-/// Edges at a node of some degree, `rate` for each that it has and at least that of one; rounded up.
-pub(super) fn per_neighbour(rate: f64, degree: usize) -> usize {
-    // 0.55 * 100 is a hair above 55, which must not become 56.
-    (rate * degree.max(1) as f64 * (1.0 - 1e-12)).ceil() as usize
 }
 
 /// The error for a budget that the graph has no room for.
@@ -91,15 +86,6 @@ mod tests {
         assert!(edits.flip(0, 3) && !edits.flip(0, 1));
         assert_eq!(edits.into_flips(), [(0, 3), (1, 2)]);
         assert!(EdgeEdits::new(&graph, true).flip(0, 1));
-    }
-
-    #[test]
-    fn a_whole_number_per_neighbour_is_not_rounded_up() {
-        assert_eq!(
-            [(0.55, 100), (0.5, 3), (1.0, 0), (2.0, 7)].map(|(r, d)| per_neighbour(r, d)),
-            [55, 2, 1, 14]
-        );
-        assert_eq!([per_neighbour(0.0, 9), per_neighbour(1e-15, 9)], [0, 1]);
     }
 
     #[test]

@@ -28,25 +28,28 @@ pub mod adaptive;
 mod context;
 pub mod dice;
 mod edges;
+pub mod evolve;
 pub mod features;
 pub mod fga;
 pub mod injected;
 pub mod metattack;
+mod neighbours;
 pub mod nettack;
 pub mod ood;
 pub mod prbcd;
 pub mod random;
 mod registry;
-mod relaxed;
 mod surrogate;
 pub mod targets;
+pub mod worst;
 
-pub use context::AttackContext;
+pub use context::{AttackContext, Retrain};
 pub use registry::{AttackKind, kind, kinds};
 
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+use toml::Table;
 
 use crate::error::{Error, Result};
 use crate::graph::heterophily::mean_heterophily;
@@ -69,6 +72,11 @@ pub trait Attack: Send + Sync {
     /// Whether it looks at the victim of the context: then it must be prepared anew for each.
     fn looks_at_victim(&self) -> bool {
         false
+    }
+
+    /// The attacks of which the worst counts for each node, if it is not one change but several.
+    fn parts(&self) -> &[Part] {
+        &[]
     }
 
     /// What to change. Called by [`Attack::prepare`] after its checks.
@@ -95,6 +103,16 @@ pub trait Attack: Send + Sync {
     fn perturb(&self, context: &AttackContext<'_>, seed: u64) -> Result<Attacked> {
         self.prepare(context, seed)?.apply(context.dataset, context.split)
     }
+}
+
+/// One of several attacks of which the worst counts.
+pub struct Part {
+    /// Its name.
+    pub name: &'static str,
+    /// Its settings, complete.
+    pub settings: Table,
+    /// The attack.
+    pub attack: Box<dyn Attack>,
 }
 
 /// An attack that has been thought out: on the same data it can be carried out again.

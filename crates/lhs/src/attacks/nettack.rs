@@ -9,7 +9,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::surrogate::best_wrong;
 use super::targets::TargetedConfig;
 use super::{Attack, AttackContext, AttackKind, Change, registry};
 use crate::autograd::{Sparse, Var};
@@ -17,6 +16,7 @@ use crate::error::Result;
 use crate::graph::{Dataset, Graph, Split, normalise};
 use crate::linalg::Mat;
 use crate::linalg::random::{derive, generator, glorot};
+use crate::models::relaxed::best_wrong;
 use crate::training::{Input, Network, Parameters, Session, Supervised, Task, TrainingConfig, train};
 
 /// The largest likelihood ratio of the degrees before and after.

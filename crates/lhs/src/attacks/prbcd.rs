@@ -13,12 +13,12 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::edges::{EdgeEdits, share_of_edges, too_few};
-use super::relaxed::Relaxed;
 use super::surrogate::Surrogate;
 use super::{Attack, AttackContext, AttackKind, Change, in_range, registry};
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
 use crate::linalg::random::{derive, generator};
+use crate::models::relaxed::Relaxed;
 
 /// A share below this counts as none.
 const NOTHING: f32 = 1e-7;

@@ -4,7 +4,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{Attack, adaptive, dice, features, fga, injected, metattack, nettack, ood, prbcd, random};
+use super::{
+    Attack, adaptive, dice, evolve, features, fga, injected, metattack, nettack, ood, prbcd, random, worst,
+};
 use crate::error::{Error, Result};
 
 /// An attack as the command line knows it.
@@ -41,6 +43,8 @@ pub fn kinds() -> &'static [AttackKind] {
         fga::KIND,
         nettack::KIND,
         adaptive::KIND,
+        evolve::KIND,
+        worst::KIND,
         features::NOISE,
         features::MASKING,
     ]
@@ -61,12 +65,17 @@ pub(super) fn defaults<C: Default + Serialize>() -> Table {
 
 /// A config from a table, its ranges checked: [`AttackKind::build`] of every attack.
 pub(super) fn build<C: Attack + DeserializeOwned + 'static>(table: &Table) -> Result<Box<dyn Attack>> {
-    let config: C = table.clone().try_into().map_err(|error: toml::de::Error| {
+    let config: C = read(table)?;
+    config.validate()?;
+    Ok(Box::new(config))
+}
+
+/// A config from a table.
+pub(super) fn read<C: DeserializeOwned>(table: &Table) -> Result<C> {
+    table.clone().try_into().map_err(|error: toml::de::Error| {
         Error::data(
             format!("the settings of the attack cannot be read: {}", error.message()),
             "the reference lists the settings with their defaults",
         )
-    })?;
-    config.validate()?;
-    Ok(Box::new(config))
+    })
 }

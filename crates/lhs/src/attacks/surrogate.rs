@@ -6,7 +6,6 @@
 use std::rc::Rc;
 
 use super::AttackContext;
-use super::relaxed::Relaxed;
 use super::targets::Target;
 use crate::autograd::{Order, Var, gradients};
 use crate::error::{Error, Result};
@@ -15,6 +14,7 @@ use crate::linalg::Mat;
 use crate::models::Model;
 use crate::models::architecture::Fitted;
 use crate::models::gcn::Gcn;
+use crate::models::relaxed::{Relaxed, leads};
 use crate::training::{Session, Task};
 
 /// Width of the surrogate's hidden layer.
@@ -65,20 +65,7 @@ impl<'a> Surrogate<'a> {
 
 /// Mean of `tanh` of the lead of the best wrong class, `[m,C] -> [1,1]`.
 fn lead(scores: &Var, classes: &[u32]) -> Var {
-    let mut sides = Mat::zeros(scores.rows(), scores.cols());
-    for (row, &class) in classes.iter().enumerate() {
-        sides.row_mut(row)[class as usize] = -1.0;
-        if let Some(best) = best_wrong(scores.value().row(row), class) {
-            sides.row_mut(row)[best] = 1.0;
-        }
-    }
-    scores.mul(&Var::constant(sides)).sum_rows().tanh().mean()
-}
-
-/// The class of the highest score but for one.
-pub(super) fn best_wrong(scores: &[f32], class: u32) -> Option<usize> {
-    let wrong = (0..scores.len()).filter(|&other| other != class as usize);
-    wrong.reduce(|best, next| if scores[next] > scores[best] { next } else { best })
+    leads(scores, classes).tanh().mean()
 }
 
 #[cfg(test)]

@@ -23,6 +23,13 @@ pub struct CellId {
     pub seed: u64,
     /// The attack; none on clean data.
     pub attack: Option<AttackId>,
+    /// Whether the test nodes and their edges were not there in training; not so in results of earlier builds.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub inductive: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Which attack on which occasion.
@@ -45,12 +52,13 @@ impl CellId {
         CellId { attack: self.attack.clone().filter(poisoned), ..self.clone() }
     }
 
-    /// What the data went through: `clean`, `injected 1`, `metattack 0.25 before training`.
+    /// What the data went through: `clean`, `injected 1`, `injected 1, inductive`, `metattack 0.25 before training`.
     pub fn state(&self) -> String {
+        let inductive = if self.inductive { ", inductive" } else { "" };
         match &self.attack {
-            None => "clean".into(),
+            None => format!("clean{inductive}"),
             Some(AttackId { name, rate, poisoning, .. }) => {
-                format!("{name} {rate}{}", if *poisoning { " before training" } else { "" })
+                format!("{name} {rate}{}{inductive}", if *poisoning { " before training" } else { "" })
             }
         }
     }

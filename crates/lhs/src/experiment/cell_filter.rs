@@ -112,7 +112,15 @@ mod tests {
     fn cell(dataset: &str, model: &str, attack: Option<(&str, f64)>) -> CellId {
         let attack =
             attack.map(|(name, rate)| AttackId { name: name.into(), rate, poisoning: false, repeat: 0 });
-        CellId { dataset: dataset.into(), model: model.into(), variant: None, split: 3, seed: 0, attack }
+        CellId {
+            dataset: dataset.into(),
+            model: model.into(),
+            variant: None,
+            split: 3,
+            seed: 0,
+            attack,
+            inductive: false,
+        }
     }
 
     #[test]

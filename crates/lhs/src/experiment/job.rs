@@ -4,9 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::json;
+use toml::Table;
 
 use super::cell::{Cell, CellId, Heterophily, Measured};
 use super::checkpoint::{self, Curve, FileCheckpoints, Stopwatch};
+use super::inductive::WithoutTest;
 use super::method::Method;
 use super::parallel::seed_of;
 use super::plan::{Job, Plan, PlannedAttack};
@@ -14,7 +16,7 @@ use super::run::Artefacts;
 use super::runner::Scoring;
 use super::store::Store;
 use super::{Observer, fingerprint, memory};
-use crate::attacks::{AttackContext, Attacked, PreparedAttack};
+use crate::attacks::{Attack, AttackContext, Attacked, PreparedAttack, Record};
 use crate::cluster;
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Split};
@@ -79,6 +81,31 @@ enum Found {
     Model(Box<dyn NodeClassifier>),
     /// The cluster of each node.
     Clusters(Vec<u32>),
+}
+
+/// An attack, by itself or as one of several.
+struct Which<'a> {
+    name: &'a str,
+    settings: &'a Table,
+    attack: &'a dyn Attack,
+    /// Which of the repeats.
+    repeat: u64,
+}
+
+impl<'a> Which<'a> {
+    fn of(planned: &'a PlannedAttack) -> Self {
+        let PlannedAttack { id, settings, attack, .. } = planned;
+        Which { name: &id.name, settings, attack: attack.as_ref(), repeat: id.repeat }
+    }
+}
+
+/// Who is attacked, for attacks that look at that.
+#[derive(Clone, Copy)]
+enum Victim<'a> {
+    /// A model that has learned already.
+    Trained(&'a dyn NodeClassifier),
+    /// A model that will learn on what the attack leaves.
+    Learner,
 }
 
 /// Watches one job: keeps its curve, and says which cell an epoch belongs to.
@@ -146,17 +173,21 @@ impl Shared<'_> {
     /// Trains the model of a job, or loads it.
     pub(super) fn learn(&self, job: &Job) -> Result<Learned> {
         let clean = &self.plan.data[job.data].dataset;
-        let loaded = self.models.map(|load| load(job)).transpose()?;
+        let load = self.models.filter(|_| job.poison.is_none() && !job.inductive);
+        let loaded = load.map(|load| load(job)).transpose()?;
         let poison = job.poison.map(|place| &self.plan.attacks[place]);
-        let poisoned = poison.map(|attack| self.attacked(job, attack, loaded.as_deref())).transpose()?;
-        if let (Some(model), None) = (loaded, &poisoned) {
+        let poisoned =
+            poison.map(|attack| self.attacked(job, &Which::of(attack), Victim::Learner)).transpose()?;
+        if let (Some(model), None, false) = (loaded, &poisoned, job.inductive) {
             let (positive, threshold) = decision(job, model.as_ref(), clean, &job.split.split)?;
             let (found, curve) = (Found::Model(model), Vec::new());
             return Ok(Learned { found, poisoned, seconds: 0.0, curve, positive, threshold });
         }
-        let (dataset, split) = match &poisoned {
-            Some(attacked) => (&attacked.dataset, &attacked.split),
-            None => (clean, &job.split.split),
+        let without_test = job.inductive.then(|| without_test(job, clean)).transpose()?;
+        let (dataset, split) = match (&poisoned, &without_test) {
+            (Some(attacked), _) => (&attacked.dataset, &attacked.split),
+            (None, Some(without)) => (&without.dataset, &without.split),
+            (None, None) => (clean, &job.split.split),
         };
         let folder = self.folder(job);
         if let Some(folder) = &folder {
@@ -176,13 +207,17 @@ impl Shared<'_> {
             Found::Model(model) => decision(job, model.as_ref(), dataset, split)?,
             Found::Clusters(_) => (None, None),
         };
+        let found = match (found, without_test) {
+            (Found::Model(model), Some(without)) => Found::Model(Box::new(without.for_all(model))),
+            (found, _) => found,
+        };
         Ok(Learned { found, poisoned, seconds, curve: curve.into_records(), positive, threshold })
     }
 
     /// Where what a job makes is kept, if it is.
     fn folder(&self, job: &Job) -> Option<PathBuf> {
         self.store
-            .filter(|_| self.keep_models && job.poison.is_none())
+            .filter(|_| self.keep_models && job.poison.is_none() && !job.inductive)
             .map(|store| store.model_folder(&job.cells[0].id))
     }
 
@@ -210,10 +245,14 @@ impl Shared<'_> {
             let seen = seen.about(learned.positive).decided_at(learned.threshold);
             return Ok(learned.measured(Scores::at_validation(&seen, &job.split.split, metric)));
         }
-        let evaded = match (&learned.poisoned, cell.attack) {
-            (None, Some(place)) => Some(self.attacked(job, &self.plan.attacks[place], Some(model))?),
-            _ => None,
-        };
+        let evasion =
+            cell.attack.filter(|_| learned.poisoned.is_none()).map(|place| &self.plan.attacks[place]);
+        if let Some(planned) = evasion.filter(|planned| !planned.attack.parts().is_empty()) {
+            return self.worst(job, planned, learned, model);
+        }
+        let evaded = evasion
+            .map(|planned| self.attacked(job, &Which::of(planned), Victim::Trained(model)))
+            .transpose()?;
         let attacked = learned.poisoned.as_ref().or(evaded.as_ref());
         let (dataset, split) = attacked.map_or((clean, &job.split.split), |a| (&a.dataset, &a.split));
         let heterophily = if self.plan.measure_shift {
@@ -242,27 +281,82 @@ impl Shared<'_> {
         })
     }
 
-    /// The data of a job under an attack, which is prepared once for all cells that can share it.
-    fn attacked(
+    /// Scores a model under several attacks, of which the worst counts for each test node.
+    fn worst(
         &self,
         job: &Job,
         planned: &PlannedAttack,
-        victim: Option<&dyn NodeClassifier>,
-    ) -> Result<Attacked> {
+        learned: &Learned,
+        model: &dyn NodeClassifier,
+    ) -> Result<Measured> {
+        let clean = &self.plan.data[job.data].dataset;
+        let split = &job.split.split;
+        let mut probabilities = model.predict(clean.graph(), clean.features())?;
+        let mut most = vec![f32::NEG_INFINITY; split.test.len()];
+        let mut records = Vec::new();
+        for part in planned.attack.parts() {
+            let which = Which {
+                name: part.name,
+                settings: &part.settings,
+                attack: part.attack.as_ref(),
+                repeat: planned.id.repeat,
+            };
+            let attacked = self.attacked(job, &which, Victim::Trained(model))?;
+            if attacked.split != *split {
+                return Err(Error::setting(
+                    "attacks",
+                    format!(
+                        "`{}` chooses among the test nodes, so the worst of each node is not known",
+                        part.name
+                    ),
+                    "leave it out",
+                ));
+            }
+            let found = model.predict(attacked.dataset.graph(), attacked.dataset.features())?;
+            for (&node, most) in split.test.iter().zip(&mut most) {
+                let Some(class) = clean.labels().get(node as usize) else { continue };
+                let row = found.row(node as usize);
+                let lead = lead(row, class as usize);
+                if lead > *most {
+                    *most = lead;
+                    probabilities.row_mut(node as usize).copy_from_slice(row);
+                }
+            }
+            records.push(attacked.record);
+        }
+        let metric = job.judging.shown(clean.num_classes());
+        let predictions = Predictions::new(clean, clean.labels().names(), probabilities)?
+            .about(learned.positive)
+            .decided_at(learned.threshold);
+        Ok(Measured {
+            attack: Some(summed(&records, split)),
+            positive_class: learned.positive.map(|class| clean.labels().names()[class as usize].clone()),
+            threshold: learned.threshold,
+            classes: per_class(&predictions.confusion(split.test.iter().copied()), predictions.classes()),
+            ..learned.measured(Scores::of_predictions(&predictions, split, metric))
+        })
+    }
+
+    /// The data of a job under an attack, which is prepared once for all cells that can share it.
+    fn attacked(&self, job: &Job, which: &Which<'_>, victim: Victim<'_>) -> Result<Attacked> {
         let data = &self.plan.data[job.data];
         let split = &job.split.split;
-        let seed = attack_seed(job.attack_seed.wrapping_add(planned.id.repeat), job.split.number);
+        let seed = attack_seed(job.attack_seed.wrapping_add(which.repeat), job.split.number);
         let observer = Steps(self.observer);
-        let context =
-            AttackContext { victim, observer: &observer, ..AttackContext::new(&data.dataset, split) };
-        if victim.is_some() && planned.attack.looks_at_victim() {
-            return planned.attack.perturb(&context, seed);
+        let context = AttackContext { observer: &observer, ..AttackContext::new(&data.dataset, split) };
+        if which.attack.looks_at_victim() {
+            let again = |dataset: &Dataset| learned_again(job, dataset, &observer);
+            let context = match victim {
+                Victim::Trained(model) => AttackContext { victim: Some(model), ..context },
+                Victim::Learner => AttackContext { retrain: Some(&again), ..context },
+            };
+            return which.attack.perturb(&context, seed);
         }
         let depends_on = json!([
             env!("CARGO_PKG_VERSION"),
             data.record.sha256,
-            planned.id.name,
-            planned.settings,
+            which.name,
+            which.settings,
             job.split.number,
             split.test,
             seed,
@@ -272,7 +366,7 @@ impl Shared<'_> {
             if let Some(kept) = self.store.map(|store| store.prepared_attack(&key)).transpose()?.flatten() {
                 return Ok(kept);
             }
-            let prepared = planned.attack.prepare(&context, seed)?;
+            let prepared = which.attack.prepare(&context, seed)?;
             self.store.map(|store| store.keep_prepared_attack(&key, &prepared)).transpose()?;
             Ok(prepared)
         };
@@ -305,6 +399,47 @@ fn find(job: &Job, dataset: &Dataset, split: &Split, session: &mut Session<'_>) 
         Method::Clustering(way) => {
             cluster::cluster(dataset, split, way.method, way.by, seed, session).map(Found::Clusters)
         }
+    }
+}
+
+/// The model of a job, trained on other data; nobody keeps it.
+fn learned_again(job: &Job, dataset: &Dataset, observer: &Steps<'_>) -> Result<Box<dyn NodeClassifier>> {
+    match find(job, dataset, &job.split.split, &mut Session::watched_by(observer))? {
+        Found::Model(model) => Ok(model),
+        Found::Clusters(_) => Err(Error::data("clusterings are not attacked", "leave the attack out")),
+    }
+}
+
+/// What a job learns from if the test nodes are not there.
+fn without_test(job: &Job, dataset: &Dataset) -> Result<WithoutTest> {
+    match job.method.method {
+        Method::Model(kind) if kind.transductive => Err(Error::data(
+            format!("{} predicts only on the nodes it learned from", kind.name),
+            "ask for the transductive protocol",
+        )),
+        _ => WithoutTest::of(dataset, &job.split.split),
+    }
+}
+
+/// By how much the best wrong class is likelier than the true one.
+fn lead(row: &[f32], class: usize) -> f32 {
+    let wrong = (0..row.len()).filter(|&other| other != class).map(|other| row[other]);
+    wrong.fold(f32::NEG_INFINITY, f32::max) - row[class]
+}
+
+/// What several attacks did, together.
+fn summed(records: &[Record], split: &Split) -> Record {
+    let sum = |of: fn(&Record) -> usize| records.iter().map(of).sum();
+    let after = records.iter().filter_map(|record| record.heterophily_after);
+    Record {
+        edges_added: sum(|record| record.edges_added),
+        edges_removed: sum(|record| record.edges_removed),
+        feature_rows_changed: sum(|record| record.feature_rows_changed),
+        test_nodes: split.test.len(),
+        budget: sum(|record| record.budget),
+        heterophily_before: records.first().and_then(|record| record.heterophily_before),
+        heterophily_after: after.reduce(f64::max),
+        seconds: records.iter().map(|record| record.seconds).sum(),
     }
 }
 

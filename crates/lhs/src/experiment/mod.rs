@@ -28,6 +28,7 @@ pub mod config_file;
 mod data;
 pub mod fingerprint;
 pub mod found_settings;
+mod inductive;
 mod job;
 mod matched;
 pub mod memory;

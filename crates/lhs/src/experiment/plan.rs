@@ -32,6 +32,8 @@ pub struct PlannedAttack {
     pub settings: Table,
     /// The attack.
     pub attack: Box<dyn Attack>,
+    /// Whether the models that it meets learned without the test nodes.
+    pub inductive: bool,
 }
 
 /// One model to train, and the cells that need it.
@@ -48,6 +50,8 @@ pub struct Job {
     pub attack_seed: u64,
     /// Place of the attack on what it learns from.
     pub poison: Option<usize>,
+    /// Whether it learns without the test nodes.
+    pub inductive: bool,
     /// What the model is judged by.
     pub judging: Judging,
     /// What is scored.
@@ -136,7 +140,8 @@ impl Plan {
     pub(super) fn keeps_curve(&self, job: &Job, cell: &Cell) -> bool {
         let first = self.jobs.iter().find(|other| other.data == job.data && other.poison.is_none());
         let same = |first: &Job| (first.split.number, first.seed) == (job.split.number, job.seed);
-        cell.attack.is_none() && first.is_some_and(same)
+        let alike = |first: &Job| same(first) && first.inductive == job.inductive;
+        cell.attack.is_none() && first.is_some_and(alike)
     }
 
     /// All cells, in order.
@@ -232,7 +237,16 @@ fn on_axis(axis: &AttackAxis) -> Result<Vec<PlannedAttack>> {
         settings.insert("rate".into(), rate.into());
         for repeat in 0..axis.repeats {
             let id = AttackId { name: axis.name.clone(), rate, poisoning: axis.poisoning, repeat };
-            planned.push(PlannedAttack { id, settings: settings.clone(), attack: (kind.build)(&settings)? });
+            let attack = (kind.build)(&settings)?;
+            if axis.poisoning && !attack.parts().is_empty() {
+                return Err(Error::setting(
+                    "poisoning",
+                    format!("`{}` compares what one trained model says under several attacks", axis.name),
+                    "let it come after training, or name its attacks one by one",
+                ));
+            }
+            let inductive = axis.inductive();
+            planned.push(PlannedAttack { id, settings: settings.clone(), attack, inductive });
         }
     }
     Ok(planned)
@@ -362,19 +376,36 @@ struct At<'a> {
 }
 
 impl At<'_> {
-    /// One job for the model trained on clean data, and one for each attack before training.
+    /// One job for the model trained on clean data, one for that trained without the test nodes, and one for each attack before
+    /// training; those that nobody asks for are left out. Clean data is scored under every protocol of the suite.
     fn jobs(&self, method: &ConfiguredMethod) -> Vec<Job> {
-        let places = |poisoning: bool| {
-            (0..self.attacks.len()).filter(move |&place| self.attacks[place].id.poisoning == poisoning)
+        let places = |wanted: fn(&PlannedAttack) -> bool| {
+            let all = (0..self.attacks.len()).filter(move |&place| wanted(&self.attacks[place]));
+            all.map(Some).collect::<Vec<_>>()
         };
-        let clean = self.suite.clean.then_some(None);
-        let scored = clean.into_iter().chain(places(false).map(Some)).collect();
-        let mut jobs = vec![self.job(method, None, scored)];
-        jobs.extend(places(true).map(|place| self.job(method, Some(place), vec![Some(place)])));
+        let poisoning = places(|attack| attack.id.poisoning);
+        let without_test = places(|attack| attack.inductive);
+        let mut whole = places(|attack| !attack.id.poisoning && !attack.inductive);
+        let only_inductive = !without_test.is_empty() && whole.is_empty() && poisoning.is_empty();
+        if self.suite.clean && !only_inductive {
+            whole.insert(0, None);
+        }
+        let mut jobs = vec![self.job(method, (None, false), whole)];
+        if !without_test.is_empty() {
+            let clean = self.suite.clean.then_some(None);
+            jobs.push(self.job(method, (None, true), clean.into_iter().chain(without_test).collect()));
+        }
+        jobs.extend(poisoning.into_iter().map(|place| self.job(method, (place, false), vec![place])));
+        jobs.retain(|job| !job.cells.is_empty());
         jobs
     }
 
-    fn job(&self, method: &ConfiguredMethod, poison: Option<usize>, scored: Vec<Option<usize>>) -> Job {
+    fn job(
+        &self,
+        method: &ConfiguredMethod,
+        (poison, inductive): (Option<usize>, bool),
+        scored: Vec<Option<usize>>,
+    ) -> Job {
         let mut job = Job {
             data: self.place,
             method: method.clone(),
@@ -382,6 +413,7 @@ impl At<'_> {
             seed: self.seed,
             attack_seed: self.suite.attack_seed.unwrap_or(self.seed),
             poison,
+            inductive,
             judging: self.suite.judging(),
             cells: Vec::new(),
         };
@@ -409,6 +441,7 @@ impl Job {
             split: self.split.number,
             seed: self.seed,
             attack: attack.map(|attack| attack.id.clone()),
+            inductive: self.inductive,
         };
         let mut depends_on = vec![
             json!(env!("CARGO_PKG_VERSION")),

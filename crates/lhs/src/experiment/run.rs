@@ -83,7 +83,9 @@ impl Run {
 
     /// The finished splits, by number, on clean data.
     pub fn results(&self) -> Vec<&CellRecord> {
-        let clean = |record: &&CellRecord| record.id.attack.is_none() && record.result.is_some();
+        let clean = |record: &&CellRecord| {
+            record.id.attack.is_none() && !record.id.inductive && record.result.is_some()
+        };
         let mut results: Vec<&CellRecord> = self.records.iter().filter(clean).collect();
         results.sort_by_key(|record| record.id.split);
         results
@@ -98,6 +100,7 @@ impl Run {
             split,
             seed: self.seed(),
             attack: None,
+            inductive: false,
         };
         model_folder(&self.path, &id, false)
     }

@@ -197,7 +197,8 @@ impl<'a> Runner<'a> {
 
     /// Whether all that a finished cell should have left is there.
     fn is_kept(&self, cell: &Cell) -> bool {
-        let folder = self.store.filter(|_| self.keep_models && cell.id.attack.is_none());
+        let folder =
+            self.store.filter(|_| self.keep_models && cell.id.attack.is_none() && !cell.id.inductive);
         folder.is_none_or(|store| Artefacts::are_in(&store.model_folder(&cell.id)))
     }
 

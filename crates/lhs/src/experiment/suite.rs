@@ -88,12 +88,23 @@ pub struct AttackAxis {
     /// Whether it comes before training.
     #[serde(default)]
     pub poisoning: bool,
+    /// Whether the test nodes and their edges are there in training, if it comes after it. If not, models learn without them: what a
+    /// model remembers of the training graph then helps it as little as in the world.
+    #[serde(default)]
+    pub transductive: bool,
     /// How often it is crafted, with other seeds.
     #[serde(default = "once")]
     pub repeats: u64,
     /// Its other settings.
     #[serde(default, skip_serializing_if = "Table::is_empty")]
     pub settings: Table,
+}
+
+impl AttackAxis {
+    /// Whether models learn without the test nodes: before training, the whole graph is attacked.
+    pub fn inductive(&self) -> bool {
+        !self.poisoning && !self.transductive
+    }
 }
 
 /// A model with other settings.
@@ -227,6 +238,7 @@ mod tests {
         let suite = Suite::parse(text, Path::new("s.toml")).unwrap();
         assert_eq!((suite.seeds.as_slice(), suite.splits.as_ref(), suite.clean), (&[0][..], None, true));
         assert_eq!((suite.attacks[0].repeats, suite.attacks[0].poisoning), (1, false));
+        assert!(!suite.attacks[0].transductive && suite.attacks[0].inductive());
         let written = toml::to_string(&suite).unwrap();
         assert_eq!(Suite::parse(&written, Path::new("s.toml")).unwrap(), suite);
     }

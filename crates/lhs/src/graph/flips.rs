@@ -35,12 +35,17 @@ pub fn flip(graph: &Graph, pairs: &[(u32, u32)]) -> Result<Flipped> {
         .filter(|&(a, b, _)| gone.binary_search(&(a.min(b), a.max(b))).is_err())
         .map(|(a, b, weight)| ((a, b), weight))
         .unzip();
-    let back = |a: u32, b: u32| graph.is_directed() && derive(u64::from(a), &[u64::from(b)]) % 2 == 1;
-    edges.extend(new.iter().map(|&(a, b)| if back(a, b) { (b, a) } else { (a, b) }));
+    edges.extend(new.iter().map(|&pair| arrow(graph, pair)));
     weights.resize(edges.len(), graph.mean_weight());
     let weights = graph.weights().map(|_| weights.as_slice());
     let (graph, _) = Graph::build(graph.num_nodes(), &edges, weights, graph.is_directed())?;
     Ok(Flipped { graph, added: new, removed: gone })
+}
+
+/// The way that a new edge at a pair `(low, high)` leads.
+pub fn arrow(graph: &Graph, (a, b): (u32, u32)) -> (u32, u32) {
+    let back = graph.is_directed() && derive(u64::from(a), &[u64::from(b)]) % 2 == 1;
+    if back { (b, a) } else { (a, b) }
 }
 
 #[cfg(test)]

@@ -12,27 +12,33 @@ use crate::linalg::random::generator;
 /// Donors tried before a node gives up finding neighbours.
 const PATIENCE: usize = 200;
 
+/// Edges at a node of some degree, `rate` for each that it has and at least that of one; rounded up.
+pub fn per_neighbour(rate: f64, degree: usize) -> usize {
+    // 0.55 * 100 is a hair above 55, which must not become 56.
+    (rate * degree.max(1) as f64 * (1.0 - 1e-12)).ceil() as usize
+}
+
 /// How many new neighbours `rate` for each old one makes, counting at least one old one; rounded up, and never more than there are
 /// other nodes.
 pub fn new_neighbours_at(graph: &Graph, rate: f64, node: u32) -> usize {
     let degree = graph.degree(node as usize);
-    // 0.55 * 100 is a hair above 55, which must not become 56.
-    let wanted = (rate * degree.max(1) as f64 * (1.0 - 1e-12)).ceil() as usize;
-    wanted.min(graph.num_nodes().saturating_sub(1 + degree))
+    per_neighbour(rate, degree).min(graph.num_nodes().saturating_sub(1 + degree))
 }
 
-/// So many neighbours of nodes of one other class, as far as they are found; none for a node without a class.
+/// So many neighbours of nodes of one other class, as far as they are found, and that class, which is drawn unless it is given; none for
+/// a node without a class.
 pub fn mimicry(
     graph: &Graph,
     class_of: &dyn Fn(usize) -> Option<u32>,
     node: u32,
     wanted: usize,
+    class: Option<u32>,
     seed: u64,
-) -> Vec<u32> {
-    let Some(own) = class_of(node as usize) else { return Vec::new() };
+) -> (Vec<u32>, Option<u32>) {
+    let Some(own) = class_of(node as usize) else { return (Vec::new(), None) };
     let mut rng = generator(seed, u64::from(node));
     let mut taken: HashSet<u32> = graph.neighbours(node as usize).iter().copied().chain([node]).collect();
-    let (mut copied, mut class) = (Vec::new(), None);
+    let (mut copied, mut class) = (Vec::new(), class);
     for _ in 0..PATIENCE {
         let donor = rng.random_range(0..graph.num_nodes());
         let Some(other) = class_of(donor).filter(|&other| other != own) else { continue };
@@ -50,12 +56,21 @@ pub fn mimicry(
             break;
         }
     }
-    copied
+    (copied, class)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_whole_number_per_neighbour_is_not_rounded_up() {
+        assert_eq!(
+            [(0.55, 100), (0.5, 3), (1.0, 0), (2.0, 7)].map(|(r, d)| per_neighbour(r, d)),
+            [55, 2, 1, 14]
+        );
+        assert_eq!([per_neighbour(0.0, 9), per_neighbour(1e-15, 9)], [0, 1]);
+    }
 
     #[test]
     fn a_node_takes_on_the_neighbours_of_one_class() {
@@ -65,14 +80,14 @@ mod tests {
         let (graph, _) = Graph::from_edges(18, &edges).unwrap();
         let class_of = |node: usize| (node < 9).then_some(node as u32 / 3);
         for seed in 0..20 {
-            let found = mimicry(&graph, &class_of, 0, 3, seed);
+            let found = mimicry(&graph, &class_of, 0, 3, None, seed).0;
             assert!(
                 found == found.iter().copied().filter(|n| (12..15).contains(n)).collect::<Vec<_>>()
                     || found == found.iter().copied().filter(|n| (15..18).contains(n)).collect::<Vec<_>>()
             );
             assert_eq!(found.len(), 3);
         }
-        assert!(mimicry(&graph, &class_of, 12, 3, 0).is_empty());
+        assert!(mimicry(&graph, &class_of, 12, 3, None, 0).0.is_empty());
         assert_eq!([0.5, 1.0, 2.0, 100.0].map(|rate| new_neighbours_at(&graph, rate, 0)), [2, 3, 6, 14]);
     }
 }

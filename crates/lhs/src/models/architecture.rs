@@ -9,11 +9,12 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::hardening::{self, Attacked};
+use super::relaxed::{Flips, gradient_of_leads};
 use super::trial::Trial;
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, settings};
 use crate::autograd::Var;
 use crate::error::Result;
-use crate::graph::{Features, Graph};
+use crate::graph::{Features, Graph, Labelled};
 use crate::linalg::Mat;
 use crate::linalg::random::derive;
 use crate::training::{
@@ -100,6 +101,13 @@ pub trait Architecture: ModelInfo + NetworkSettings {
         seed: u64,
     ) -> (Var, Option<Var>) {
         (self.scores(prepared, parameters, Some(seed)), None)
+    }
+
+    /// Prepares a graph in which candidates are flipped by some share, for gradients with respect to edges; none for networks
+    /// that do not tell them.
+    fn prepare_flips(&self, flips: &Flips<'_>) -> Option<Self::Prepared> {
+        let _ = flips;
+        None
     }
 
     /// How many numbers training on data of these sizes keeps at once.
@@ -213,6 +221,26 @@ impl<A: Architecture> Fitted<A> {
 impl<A: Architecture> NodeClassifier for Fitted<A> {
     fn predict(&self, graph: &Graph, features: &Features) -> Result<Mat> {
         Ok(probabilities(&self.on(graph, features)?, &self.parameters.constants()))
+    }
+
+    fn edge_gradient(
+        &self,
+        graph: &Graph,
+        features: &Features,
+        candidates: &[(u32, u32)],
+        targets: &Labelled,
+    ) -> Result<Option<Vec<f32>>> {
+        settings::same_columns(features, self.sizes.features)?;
+        if A::TRANSDUCTIVE {
+            settings::same_nodes(graph, self.sizes.nodes)?;
+        }
+        let shares = Var::parameter(Mat::zeros(candidates.len(), 1));
+        let flips = Flips { graph, features, candidates, shares: &shares };
+        let gradient = |prepared| {
+            let scores = self.architecture.scores(&prepared, &self.parameters.constants(), None);
+            gradient_of_leads(&scores, targets, &shares)
+        };
+        Ok(self.architecture.prepare_flips(&flips).map(gradient))
     }
 
     /// The class scores, which every network has.

@@ -6,6 +6,7 @@
 
 use super::architecture::{Architecture, Fitted, Sizes};
 use super::mlp::{layered_parameters, layered_search};
+use super::relaxed::Flips;
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace};
 use crate::autograd::{Sparse, Var};
@@ -51,6 +52,10 @@ impl Architecture for Gcn {
     fn prepare(&self, graph: &Graph, features: &Features, _session: &mut Session<'_>) -> Result<Prepared> {
         let propagation = normalise::symmetric_with_self_loops(&graph.to_undirected());
         Ok(self.over(Sparse::constant(&propagation), features))
+    }
+
+    fn prepare_flips(&self, flips: &Flips<'_>) -> Option<Prepared> {
+        Some(self.over(flips.with_loops().propagation(flips.shares), flips.features))
     }
 
     fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {

@@ -85,7 +85,8 @@ impl Attacked {
                 let seed = derive(seed, &[part, query as u64]);
                 let class_of = |node: usize| classes[node];
                 let draw = |&node: &u32| {
-                    mimicry(task.graph, &class_of, node, new_neighbours_at(task.graph, RATE, node), seed)
+                    let wanted = new_neighbours_at(task.graph, RATE, node);
+                    mimicry(task.graph, &class_of, node, wanted, None, seed).0
                 };
                 let drawn: Vec<Vec<u32>> = victims.nodes.iter().map(draw).collect();
                 let answers = predict(&joined(task.graph, victims, &drawn.iter().collect::<Vec<_>>())?)?;

@@ -9,6 +9,7 @@
 
 use super::architecture::{Architecture, Sizes, TAPE_COPIES};
 use super::parts::{Dropout, ParamBuilder, ParamReader};
+use super::relaxed::Flips;
 use super::settings::network_settings;
 use super::{ModelInfo, SearchSpace, settings};
 use crate::autograd::{Sparse, Var};
@@ -79,6 +80,13 @@ impl Architecture for Linkx {
         Ok(Prepared {
             input: Input::scaled(features, self.normalise_features),
             adjacency: Input::Sparse(Sparse::constant(&normalise::adjacency(graph))),
+        })
+    }
+
+    fn prepare_flips(&self, flips: &Flips<'_>) -> Option<Prepared> {
+        Some(Prepared {
+            input: Input::scaled(flips.features, self.normalise_features),
+            adjacency: Input::Sparse(flips.without_loops().weights(flips.shares)),
         })
     }
 

@@ -131,6 +131,17 @@ impl NodeClassifier for FittedMlp {
         Ok(self.scores(features)?.softmax().value().clone())
     }
 
+    /// It sees no edges.
+    fn edge_gradient(
+        &self,
+        _graph: &Graph,
+        _features: &Features,
+        candidates: &[(u32, u32)],
+        _targets: &Labelled,
+    ) -> Result<Option<Vec<f32>>> {
+        Ok(Some(vec![0.0; candidates.len()]))
+    }
+
     /// The class scores.
     fn embeddings(&self, _graph: &Graph, features: &Features) -> Result<Option<Mat>> {
         Ok(Some(self.scores(features)?.value().clone()))

@@ -30,6 +30,7 @@ pub mod h2gcn;
 mod hardening;
 pub mod lhs;
 pub mod linkx;
+pub mod memoriser;
 mod memory;
 pub mod mixhop;
 pub mod mlp;
@@ -38,6 +39,7 @@ pub mod node2seq;
 pub mod parts;
 pub mod pro_gnn;
 mod registry;
+pub mod relaxed;
 pub mod rgcn;
 mod saved;
 mod settings;
@@ -57,7 +59,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::Result;
-use crate::graph::{Features, Graph};
+use crate::graph::{Features, Graph, Labelled};
 use crate::linalg::Mat;
 use crate::structure::Structure;
 use crate::training::{Amounts, DataSizes, MemoryPlan, Session, Task};
@@ -167,6 +169,21 @@ pub trait NodeClassifier: Send + Sync {
     fn kept_edges<'a>(&self, graph: &'a Graph, features: &Features) -> Result<Cow<'a, Graph>> {
         let _ = features;
         Ok(Cow::Borrowed(graph))
+    }
+
+    /// For an attacker: how much flipping each of some distinct pairs `(low, high)` (arrows, where edges have a direction) would
+    /// hurt at the targets, `[candidates]`. It is the derivative, at this graph, of the mean of `-ln(1 + e^-lead)` over the
+    /// targets, with `lead` the logarithm of the odds of the best wrong class against the true one, which `targets` tell.
+    /// What has no derivative, such as who is a nearest neighbour, is held fixed. None for models that cannot say.
+    fn edge_gradient(
+        &self,
+        graph: &Graph,
+        features: &Features,
+        candidates: &[(u32, u32)],
+        targets: &Labelled,
+    ) -> Result<Option<Vec<f32>>> {
+        let _ = (graph, features, candidates, targets);
+        Ok(None)
     }
 
     /// The latent structure of a graph, for models that have one.

@@ -6,8 +6,8 @@ use toml::Table;
 
 use super::{
     AnyModel, FittedModel, Model, NodeClassifier, SavedModel, acm_gcn, alt_gcn, appnp, bm_gcn, fsgnn, gat,
-    gcn, gcn_jaccard, gcn_svd, geom_gcn, glognn, gnnguard, gpnn, graphsage, greet, h2gcn, lhs, linkx, mixhop,
-    mlp, nlgnn, node2seq, pro_gnn, rgcn, settings, simp_gcn, ugcn,
+    gcn, gcn_jaccard, gcn_svd, geom_gcn, glognn, gnnguard, gpnn, graphsage, greet, h2gcn, lhs, linkx,
+    memoriser, mixhop, mlp, nlgnn, node2seq, pro_gnn, rgcn, settings, simp_gcn, ugcn,
 };
 use crate::error::{Error, Result, nearest};
 
@@ -125,6 +125,7 @@ pub fn kinds() -> &'static [ModelKind] {
         ModelKind::of::<glognn::GloGnn>(),
         ModelKind::of::<acm_gcn::AcmGcn>(),
         ModelKind::of::<fsgnn::Fsgnn>(),
+        ModelKind::of::<memoriser::Memoriser>(),
     ];
     KINDS
 }

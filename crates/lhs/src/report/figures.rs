@@ -31,18 +31,22 @@ fn finished(records: &[CellRecord]) -> impl Iterator<Item = (&CellRecord, &Measu
 pub fn strengths(table: &AccuracyTable) -> Vec<Figure> {
     let attacks = distinct(table.lines.iter().filter_map(|line| {
         let attack = line.attack.as_ref()?;
-        Some((line.dataset.as_str(), attack.name.as_str(), attack.poisoning))
+        Some((line.dataset.as_str(), attack.name.as_str(), (attack.poisoning, line.inductive)))
     }));
-    attacks
-        .into_iter()
-        .filter_map(|(dataset, name, poisoning)| strength(table, dataset, name, poisoning))
-        .collect()
+    attacks.into_iter().filter_map(|(dataset, name, when)| strength(table, dataset, name, when)).collect()
 }
 
-fn strength(table: &AccuracyTable, dataset: &str, name: &str, poisoning: bool) -> Option<Figure> {
+fn strength(
+    table: &AccuracyTable,
+    dataset: &str,
+    name: &str,
+    (poisoning, inductive): (bool, bool),
+) -> Option<Figure> {
     let same = |line: &Line| {
         let attack = line.attack.as_ref();
-        line.dataset == dataset && attack.is_none_or(|own| own.name == name && own.poisoning == poisoning)
+        line.dataset == dataset
+            && line.inductive == inductive
+            && attack.is_none_or(|own| own.name == name && own.poisoning == poisoning)
     };
     let rate = |line: usize| table.lines[line].rate();
     let mut lines: Vec<usize> = (0..table.lines.len()).filter(|&line| same(&table.lines[line])).collect();
@@ -61,7 +65,7 @@ fn strength(table: &AccuracyTable, dataset: &str, name: &str, poisoning: bool) -
         Plot::new(Axis::around("strength of the attack (rate)", points().map(|point| point.rate)), y);
     series.iter().enumerate().for_each(|(colour, series)| series.draw(&mut plot, colour));
     let when = if poisoning { "before training" } else { "after training" };
-    let title = format!("{dataset}: {name} {when}");
+    let title = format!("{dataset}: {name} {when}{}", if inductive { ", inductive" } else { "" });
     let csv = csv_text(["model", "rate", "mean", "std", "cells"], series.iter().flat_map(Series::rows));
     Some(Figure { svg: plot.finish(&title), title, csv })
 }
@@ -222,9 +226,9 @@ pub fn shift_against_loss(records: &[CellRecord]) -> Option<Figure> {
 
 /// Each attacked cell against the clean one of the same model, split and seed.
 fn blows(records: &[CellRecord]) -> Vec<Blow> {
-    type Same<'a> = (&'a str, &'a str, Option<&'a str>, usize, u64);
+    type Same<'a> = (&'a str, &'a str, Option<&'a str>, usize, u64, bool);
     fn same(id: &CellId) -> Same<'_> {
-        (&id.dataset, &id.model, id.variant.as_deref(), id.split, id.seed)
+        (&id.dataset, &id.model, id.variant.as_deref(), id.split, id.seed, id.inductive)
     }
     let shift = |measured: &Measured| {
         measured.heterophily.iter().find(|h| h.graph == GIVEN && h.part == "test").and_then(|h| h.mean_shift)

@@ -109,7 +109,8 @@ fn group(table: &AccuracyTable, when: &str, leads: &[&Lead]) -> String {
 fn one_by_one(table: &AccuracyTable, leads: &[&Lead]) -> String {
     let said = leads.iter().map(|lead| {
         let line = &table.lines[lead.line];
-        let place = if line.attack.is_none() { line.dataset.clone() } else { line.to_string() };
+        let place =
+            if line.attack.is_none() && !line.inductive { line.dataset.clone() } else { line.to_string() };
         let sure = match lead.p {
             None => String::new(),
             Some(p) if p < SURE => format!(", p {p:.3}"),

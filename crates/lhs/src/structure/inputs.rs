@@ -54,6 +54,12 @@ impl Bases {
         }
     }
 
+    /// The degrees by which neighbour rows are scaled, and those of the reversed edges, where they have a direction.
+    pub(crate) fn degrees(&self) -> (&Mat, Option<&Mat>) {
+        let incoming = self.incoming.as_ref().map(|basis| basis.neighbour_rows.degrees());
+        (self.edges.neighbour_rows.degrees(), incoming)
+    }
+
     /// The views of a graph; `known` says which training node each node is.
     pub fn inputs(&self, graph: &Graph, features: &Features, known: &[Option<u32>]) -> Inputs {
         // What was learned without direction does not see one.

@@ -545,6 +545,11 @@ impl FittedStructure {
         self.bases.identity.find(features)
     }
 
+    /// The views of the training graph.
+    pub(crate) fn views(&self) -> &Bases {
+        &self.bases
+    }
+
     /// How many nodes the training graph had.
     pub fn num_known(&self) -> usize {
         self.bases.identity.len()

@@ -10,10 +10,22 @@ use lhs::graph::heterophily::node_heterophily;
 use lhs::graph::synth::SynthConfig;
 use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labels, Split};
 use lhs::metrics::statistics;
-use lhs::models::Registry;
+use lhs::models::{Model, NodeClassifier, Registry};
+use lhs::training::Task;
 
 fn dataset() -> Dataset {
     SynthConfig { nodes: 300, homophily: 0.8, ..SynthConfig::default() }.generate(3).unwrap()
+}
+
+/// All attacks that change a graph: the worst of several is none.
+fn changing() -> impl Iterator<Item = &'static AttackKind> {
+    kinds().iter().filter(|kind| kind.name != "worst")
+}
+
+/// A small victim, for attacks that ask one: without it, they would train a large one.
+fn victim(dataset: &Dataset, split: &Split) -> Box<dyn NodeClassifier> {
+    let gcn = lhs::models::gcn::Gcn { hidden: 8, ..Default::default() };
+    Box::new(gcn.fit(&Task::new(dataset, split).unwrap()).unwrap())
 }
 
 /// An attack with its defaults, but for those that make it slow.
@@ -21,7 +33,15 @@ fn attack(kind: &AttackKind, rate: f64) -> Box<dyn Attack> {
     attack_with(
         kind.name,
         rate,
-        &[("steps", 3), ("last_steps", 2), ("count", 4), ("queries", 1), ("epochs", 5)],
+        &[
+            ("steps", 3),
+            ("last_steps", 2),
+            ("count", 4),
+            ("queries", 1),
+            ("epochs", 5),
+            ("population", 2),
+            ("generations", 2),
+        ],
     )
 }
 
@@ -59,11 +79,13 @@ fn mean_at(dataset: &Dataset, graph: &Graph, nodes: &[u32]) -> f64 {
 fn attacked_graphs_are_simple_and_the_record_is_true() {
     let dataset = dataset();
     let split = &dataset.splits()[1];
-    for kind in kinds() {
+    let victim = victim(&dataset, split);
+    let context = AttackContext { victim: Some(victim.as_ref()), ..AttackContext::new(&dataset, split) };
+    for kind in changing() {
         for rate in [0.0, 0.05, 1.0] {
             let what = format!("{} at {rate}", kind.name);
             let attack = attack(kind, rate);
-            let attacked = attack.perturb(&AttackContext::new(&dataset, split), 7).unwrap();
+            let attacked = attack.perturb(&context, 7).unwrap();
             let (graph, record) = (attacked.dataset.graph(), &attacked.record);
             assert_eq!((attack.rate(), graph.num_nodes(), graph.is_directed()), (rate, 300, false), "{what}");
             for node in 0..300u32 {
@@ -99,13 +121,15 @@ fn attacked_graphs_are_simple_and_the_record_is_true() {
 fn the_same_seed_gives_the_same_graph_and_the_data_stays_as_it_was() {
     let dataset = dataset();
     let split = &dataset.splits()[0];
-    for kind in kinds() {
+    let victim = victim(&dataset, split);
+    let context = AttackContext { victim: Some(victim.as_ref()), ..AttackContext::new(&dataset, split) };
+    for kind in changing() {
         let attack = attack(kind, 0.5);
         let changed = |attacked: Attacked| {
             let features = (0..300).map(|n| attacked.dataset.features().row_nonzeros(n)).collect::<Vec<_>>();
             (attacked.dataset.graph().clone(), features, attacked.split)
         };
-        let result = |seed| changed(attack.perturb(&AttackContext::new(&dataset, split), seed).unwrap());
+        let result = |seed| changed(attack.perturb(&context, seed).unwrap());
         assert!(result(3) == result(3), "{}", kind.name);
         assert!(result(3) != result(4), "{}", kind.name);
         assert_eq!(dataset.graph(), self::dataset().graph(), "{}: the input has changed", kind.name);
@@ -119,9 +143,14 @@ fn the_direction_of_edges_is_kept() {
         undirected.graph().edges().map(|(a, b)| if (a + b) % 3 == 0 { (b, a) } else { (a, b) }).collect();
     let directed = undirected.clone().with_graph(Graph::build(300, &arrows, None, true).unwrap().0).unwrap();
     let split = &undirected.splits()[0];
-    for kind in kinds() {
+    let victim = victim(&directed, split);
+    for kind in changing() {
         let attack = attack(kind, 0.3);
-        let perturb = |dataset| attack.perturb(&AttackContext::new(dataset, split), 4).unwrap();
+        let perturb = |dataset| {
+            let context =
+                AttackContext { victim: Some(victim.as_ref()), ..AttackContext::new(dataset, split) };
+            attack.perturb(&context, 4).unwrap()
+        };
         let (found, plain) = (perturb(&directed), perturb(&undirected));
         let graph = found.dataset.graph();
         assert!(graph.is_directed(), "{}", kind.name);
@@ -154,8 +183,12 @@ fn what_cannot_be_attacked_is_refused() {
             |dataset, split| attack.perturb(&AttackContext::new(dataset, split), 0).unwrap_err().to_string();
         assert!(refused(&unlabelled, split).contains("no node has a label"), "{}", kind.name);
         assert!(refused(&dataset, &elsewhere).contains("test node 300 out of range"), "{}", kind.name);
-        let looks_at_edges_alone = ["injected", "ood", "random", "dice", "adaptive"].contains(&kind.name);
+        let looks_at_edges_alone =
+            ["injected", "ood", "random", "dice", "adaptive", "evolve"].contains(&kind.name);
         match attack.perturb(&AttackContext::new(&bare, split), 0) {
+            Err(error) if kind.name == "worst" => {
+                assert!(error.to_string().contains("no single graph can hold that"), "{error}");
+            }
             Ok(_) => assert!(looks_at_edges_alone, "{}", kind.name),
             Err(error) => assert!(error.to_string().contains("has no features"), "{}: {error}", kind.name),
         }
@@ -301,7 +334,14 @@ fn nodes_without_a_label_are_left_alone_and_small_graphs_run_out_of_candidates()
 
 /// An attack after training, three times on each split.
 fn axis(name: &str, rates: &[f64], settings: toml::Table) -> AttackAxis {
-    AttackAxis { name: name.into(), rates: rates.to_vec(), poisoning: false, repeats: 3, settings }
+    AttackAxis {
+        name: name.into(),
+        rates: rates.to_vec(),
+        poisoning: false,
+        transductive: true,
+        repeats: 3,
+        settings,
+    }
 }
 
 fn accuracy(record: &CellRecord) -> f64 {
@@ -318,17 +358,122 @@ fn mean_accuracy(records: &[CellRecord], model: &str, rate: Option<f64>) -> f64 
 
 /// Cells of some models on two splits, clean and attacked.
 fn score(dataset: &Dataset, models: &[&str], axis: AttackAxis, threads: usize) -> Vec<CellRecord> {
+    let records = score_all(dataset, models, vec![axis], threads);
+    assert!(records.iter().all(|record| record.error.is_none()), "{records:?}");
+    records
+}
+
+/// The same under several attacks; some cells may fail.
+fn score_all(dataset: &Dataset, models: &[&str], axes: Vec<AttackAxis>, threads: usize) -> Vec<CellRecord> {
     let suite = Suite {
         datasets: vec!["made-up".into()],
         models: models.iter().map(|model| model.to_string()).collect(),
         splits: Some(SplitSpec::Range(0, 1)),
         attack_seed: Some(9),
         found_settings: false,
-        attacks: vec![axis],
+        attacks: axes,
         ..Suite::default()
     };
     let plan = Plan::on(&suite, vec![Data::new(dataset.clone()).unwrap()], &Registry::default()).unwrap();
-    Runner::new(&plan).threads(threads).on_error(OnError::Stop).run().unwrap().records
+    Runner::new(&plan).threads(threads).on_error(OnError::Record).run().unwrap().records
+}
+
+/// An attack that asks its victim, once on each split.
+fn asking(name: &str, settings: &str) -> AttackAxis {
+    AttackAxis { repeats: 1, ..axis(name, &[1.0], settings.parse().unwrap()) }
+}
+
+#[test]
+fn the_worst_of_several_attacks_is_at_most_each_of_them() {
+    let dataset = dataset();
+    let worst = asking("worst", "attacks = [\"injected\", { name = \"adaptive\", queries = 3 }]");
+    let axes = vec![asking("injected", ""), asking("adaptive", "queries = 3"), worst];
+    let records = score_all(&dataset, &["gcn"], axes, 2);
+    let of = |split: usize, name: &str| {
+        let named = |record: &&CellRecord| {
+            record.id.split == split && record.id.attack.as_ref().is_some_and(|attack| attack.name == name)
+        };
+        records.iter().find(named).unwrap()
+    };
+    for split in [0, 1] {
+        let [injected, adaptive, worst] = ["injected", "adaptive", "worst"].map(|name| of(split, name));
+        assert!(accuracy(worst) <= accuracy(injected).min(accuracy(adaptive)), "split {split}");
+        let record = |cell: &CellRecord| cell.result.as_ref().unwrap().attack.clone().unwrap();
+        assert_eq!(record(worst).edges_added, record(injected).edges_added + record(adaptive).edges_added);
+    }
+}
+
+#[test]
+fn attackers_who_go_on_from_draws_are_at_least_as_strong() {
+    let dataset = dataset();
+    let axes = vec![
+        asking("adaptive", "queries = 16"),
+        asking("evolve", "population = 4\ngenerations = 4"),
+        asking("evolve", "population = 4\ngenerations = 4\nscope = \"global\""),
+    ];
+    let mean = |axis: &AttackAxis| {
+        let records = score(&dataset, &["gcn"], axis.clone(), 2);
+        mean_accuracy(&records, "gcn", Some(1.0))
+    };
+    let [query, evolve, global] = [&axes[0], &axes[1], &axes[2]].map(mean);
+    assert!(evolve <= query, "{evolve} against {query}");
+    // Whole graphs are coarse; they are better than nothing.
+    let injected = mean(&asking("injected", ""));
+    assert!(global < 100.0 && evolve < injected, "{global} {evolve} {injected}");
+}
+
+#[test]
+fn who_memorises_is_found_out_where_test_nodes_are_new() {
+    let dataset = dataset();
+    let transductive = asking("injected", "");
+    let inductive = AttackAxis { transductive: false, ..transductive.clone() };
+    let models = ["gcn", "memoriser", "linkx"];
+    let records = score_all(&dataset, &models, vec![transductive, inductive], 2);
+    let of = |model: &str, inductive: bool, attacked: bool| {
+        let named = |record: &&CellRecord| {
+            let id = &record.id;
+            id.model == model && id.inductive == inductive && id.attack.is_some() == attacked
+        };
+        records.iter().filter(named).collect::<Vec<_>>()
+    };
+    assert_eq!(records.len(), 3 * 2 * 4);
+    for (seen, new) in of("memoriser", false, true).into_iter().zip(of("memoriser", true, true)) {
+        let clean = of("memoriser", false, false).into_iter().find(|cell| cell.id.split == seen.id.split);
+        assert_eq!(accuracy(seen), accuracy(clean.unwrap()), "nothing reaches a memory");
+        assert!(accuracy(new) < accuracy(seen) - 20.0, "{} {}", accuracy(new), accuracy(seen));
+    }
+    let mean =
+        |cells: Vec<&CellRecord>| statistics::mean(&cells.into_iter().map(accuracy).collect::<Vec<_>>());
+    assert!(
+        mean(of("gcn", true, false)) > 60.0 && mean(of("gcn", true, true)) < mean(of("gcn", true, false))
+    );
+    for record in of("linkx", true, true).into_iter().chain(of("linkx", true, false)) {
+        let error = record.error.as_ref().unwrap();
+        assert!(error.contains("linkx predicts only on the nodes it learned from"), "{error}");
+        assert!(error.contains("ask for the transductive protocol"), "{error}");
+    }
+    assert!(of("linkx", false, true).iter().all(|record| record.error.is_none()));
+}
+
+#[test]
+fn who_poisons_asks_whoever_learns_on_what_is_left() {
+    let dataset = dataset();
+    for settings in ["retrainings = 2", "retrainings = 2\nmode = \"gradient\""] {
+        let axis = AttackAxis { poisoning: true, ..asking("adaptive", settings) };
+        let records = score(&dataset, &["gcn"], axis, 2);
+        let clean = mean_accuracy(&records, "gcn", None);
+        assert!(mean_accuracy(&records, "gcn", Some(1.0)) < clean, "{settings}");
+    }
+    let axis = AttackAxis { poisoning: true, ..asking("worst", "") };
+    let suite = Suite {
+        datasets: vec!["x".into()],
+        models: vec!["gcn".into()],
+        attacks: vec![axis],
+        ..Suite::default()
+    };
+    let error =
+        Plan::on(&suite, vec![Data::new(dataset).unwrap()], &Registry::default()).err().unwrap().to_string();
+    assert!(error.contains("let it come after training"), "{error}");
 }
 
 #[test]

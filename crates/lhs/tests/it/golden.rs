@@ -49,11 +49,23 @@ fn attacks() {
         let config = (gcn.build)(&quick(gcn)).unwrap();
         let task = Task::new(&dataset, split).unwrap();
         let victim = config.fit_with(&task, 5, &mut Session::default()).unwrap();
-        for kind in attacks::kinds() {
+        // The worst of several is not one graph.
+        let all = attacks::kinds().iter().filter(|kind| kind.name != "worst").map(|kind| (kind, None));
+        let climbing = (attacks::kind("adaptive").unwrap(), Some("gradient"));
+        for (kind, mode) in all.chain([climbing]) {
             let mut settings = (kind.defaults)();
-            for (key, number) in
-                [("steps", 3), ("last_steps", 2), ("count", 4), ("queries", 1), ("epochs", 5)]
-            {
+            if let Some(mode) = mode {
+                settings.insert("mode".into(), mode.into());
+            }
+            for (key, number) in [
+                ("steps", 3),
+                ("last_steps", 2),
+                ("count", 4),
+                ("queries", 1),
+                ("epochs", 5),
+                ("population", 2),
+                ("generations", 2),
+            ] {
                 if let Some(value) = settings.get_mut(key) {
                     *value = number.into();
                 }
@@ -69,7 +81,8 @@ fn attacks() {
                     hash.0.update([column.to_le_bytes(), value.to_le_bytes()].concat());
                 }
             }
-            found.push((format!("attack/{}/{graph}", kind.name), hash.done()));
+            let name = mode.map_or(kind.name.to_string(), |mode| format!("{}-{mode}", kind.name));
+            found.push((format!("attack/{name}/{graph}"), hash.done()));
         }
     }
     hold(&found);

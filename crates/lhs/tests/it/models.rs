@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lhs::error::Result;
-use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labels, Split};
+use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labelled, Labels, Split};
 use lhs::linalg::Mat;
 use lhs::models::{ModelKind, NodeClassifier, kinds};
 use lhs::training::{Checkpoint, CheckpointStore, EpochRecord, Observer, Session, Task};
@@ -235,6 +235,55 @@ fn models_that_know_their_nodes_refuse_others() {
         let error = model.predict(other.graph(), other.features()).unwrap_err().to_string();
         assert!(error.contains("weights for 30") && error.contains("hint"), "{}: {error}", kind.name);
     }
+}
+
+#[test]
+fn models_that_tell_what_edges_do_tell_the_truth() {
+    const H: f32 = 0.02;
+    let dataset = dataset(60);
+    let graph = dataset.graph();
+    let new = [(0, 31), (4, 23), (10, 51)].into_iter().filter(|&(a, b)| !graph.has_edge(a, b));
+    let mut candidates: Vec<(u32, u32)> = new.chain(graph.edges().nth(20)).collect();
+    candidates.sort_unstable();
+    let nodes: Vec<u32> = candidates.iter().map(|pair| pair.0).collect();
+    let classes = nodes.iter().map(|&node| dataset.labels().get(node as usize).unwrap()).collect();
+    let targets = Labelled { nodes, classes };
+    let mut told = Vec::new();
+    // What lhs holds fixed differs in the weighed graph: it has a test of its own.
+    for kind in kinds().iter().filter(|kind| kind.name != "lhs") {
+        let model = fit(kind, &dataset, 0);
+        let slopes = model.edge_gradient(graph, dataset.features(), &candidates, &targets).unwrap();
+        let Some(slopes) = slopes else { continue };
+        told.push(kind.name);
+        let loss = |place: usize, share: f32| {
+            let (a, b) = candidates[place];
+            let mut edges: Vec<(u32, u32)> = graph.edges().collect();
+            let mut weights = vec![1.0; edges.len()];
+            match edges.iter().position(|&edge| edge == (a, b)) {
+                Some(edge) => weights[edge] = 1.0 - share,
+                None if share > 0.0 => {
+                    edges.push((a, b));
+                    weights.push(share);
+                }
+                None => {}
+            }
+            let graph = Graph::build(60, &edges, Some(&weights), false).unwrap().0;
+            let probabilities = model.predict(&graph, dataset.features()).unwrap();
+            let of_node = |(&node, &class): (&u32, &u32)| {
+                let row = probabilities.row(node as usize);
+                let best = (0..CLASSES).filter(|&c| c != class as usize).map(|c| row[c]).fold(0.0, f32::max);
+                -f64::from(row[class as usize] / best).ln_1p()
+            };
+            targets.nodes.iter().zip(&targets.classes).map(of_node).sum::<f64>() / targets.nodes.len() as f64
+        };
+        for (place, &slope) in slopes.iter().enumerate() {
+            let (at, next, last) = (loss(place, 0.0), loss(place, H), loss(place, 2.0 * H));
+            let measured = (4.0 * next - 3.0 * at - last) / (2.0 * f64::from(H));
+            let apart = (f64::from(slope) - measured).abs();
+            assert!(apart < 2e-3 + 0.03 * measured.abs(), "{}: {slope} is not {measured}", kind.name);
+        }
+    }
+    assert_eq!(told, ["mlp", "gcn", "linkx", "memoriser"]);
 }
 
 #[test]

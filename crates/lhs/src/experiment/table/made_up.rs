@@ -36,7 +36,7 @@ pub fn record(
     });
     CellRecord {
         key: String::new(),
-        id: CellId { dataset, model, variant, split, seed: 0, attack },
+        id: CellId { dataset, model, variant, split, seed: 0, attack, inductive: false },
         data_sha256: String::new(),
         settings: Default::default(),
         settings_sha256: String::new(),

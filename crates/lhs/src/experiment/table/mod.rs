@@ -48,6 +48,8 @@ pub struct Line {
     pub dataset: String,
     /// What was done to it; none on clean data.
     pub attack: Option<AttackState>,
+    /// Whether models learned without the test nodes.
+    pub inductive: bool,
 }
 
 /// An attack at some strength.
@@ -111,6 +113,8 @@ pub struct Row {
     pub rate: f64,
     /// Whether it came before training.
     pub poisoning: bool,
+    /// Whether the model learned without the test nodes.
+    pub inductive: bool,
     /// Name of the model.
     pub model: String,
     /// Name of the variant.
@@ -148,15 +152,17 @@ impl AttackState {
 impl Line {
     /// The line that a cell belongs to.
     pub fn of(id: &CellId) -> Self {
-        Line { dataset: id.dataset.clone(), attack: id.attack.as_ref().map(AttackState::of) }
+        let attack = id.attack.as_ref().map(AttackState::of);
+        Line { dataset: id.dataset.clone(), attack, inductive: id.inductive }
     }
 
     /// What state the data is in.
     pub fn state(&self) -> String {
+        let inductive = if self.inductive { ", inductive" } else { "" };
         match &self.attack {
-            None => "clean".into(),
+            None => format!("clean{inductive}"),
             Some(attack) if attack.poisoning => format!("{} {} before training", attack.name, attack.rate),
-            Some(attack) => format!("{} {}", attack.name, attack.rate),
+            Some(attack) => format!("{} {}{inductive}", attack.name, attack.rate),
         }
     }
 
@@ -166,7 +172,7 @@ impl Line {
     }
 
     /// Where the suite names it; what it does not name comes last, by name.
-    fn place(&self, suite: &Suite) -> (usize, String, usize, String) {
+    fn place(&self, suite: &Suite) -> (usize, String, (bool, usize), String) {
         let dataset = place_of(suite.datasets.iter(), |named| is_called(named, &self.dataset));
         let mut attacks =
             suite.attacks.iter().flat_map(|axis| axis.rates.iter().map(move |rate| (axis, *rate)));
@@ -178,7 +184,7 @@ impl Line {
                 })
                 .map_or(usize::MAX, |place| place + 1),
         };
-        (dataset, self.dataset.clone(), state, self.state())
+        (dataset, self.dataset.clone(), (self.inductive, state), self.state())
     }
 }
 
@@ -345,6 +351,23 @@ impl AccuracyTable {
         self
     }
 
+    /// By which protocols attacks after training were scored, in a sentence; none where there are none.
+    pub fn protocol(&self) -> Option<&'static str> {
+        let evaded = |line: &&Line| line.attack.as_ref().is_some_and(|attack| !attack.poisoning);
+        let evasion: Vec<&Line> = self.lines.iter().filter(evaded).collect();
+        let inductive = evasion.iter().filter(|line| line.inductive).count();
+        match (inductive, evasion.len()) {
+            (_, 0) => None,
+            (0, _) => Some("attacks after training are transductive: the test nodes were there in training"),
+            (some, all) if some == all => {
+                Some("attacks after training are inductive: models learned without the test nodes")
+            }
+            _ => Some(
+                "attacks after training are transductive (the test nodes were there in training), unless a line says inductive",
+            ),
+        }
+    }
+
     /// What a line shows.
     pub fn metric(&self, line: usize) -> Metric {
         self.metrics[line]
@@ -416,6 +439,7 @@ impl AccuracyTable {
             attack: line.attack.as_ref().map(|attack| attack.name.clone()),
             rate: line.rate(),
             poisoning: line.attack.as_ref().is_some_and(|attack| attack.poisoning),
+            inductive: line.inductive,
             model: column.model.clone(),
             variant: column.variant.clone(),
             cells: entry.cells(),

@@ -301,6 +301,7 @@ impl Batch<'_> {
             seed,
             attack_seed: seed,
             poison: None,
+            inductive: false,
             // Decisions are those of the likelier class: thresholds are for the model that is kept in the end.
             judging: Judging { metric: Some(self.tuner.metric), threshold: Some(Threshold::Half) },
             cells: Vec::new(),

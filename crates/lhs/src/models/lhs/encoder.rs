@@ -347,6 +347,35 @@ impl<'a> Encoder<'a> {
     }
 }
 
+/// The given graph as an encoder sees it, with edges that gradients may flow into.
+pub(super) struct Seen {
+    /// Neighbour rows.
+    pub(super) profile: Sparse,
+    /// Those of the reversed graph.
+    pub(super) incoming_profile: Option<Sparse>,
+    /// Row-stochastic.
+    pub(super) given: Sparse,
+    /// Row-stochastic, against the direction.
+    pub(super) incoming: Option<Sparse>,
+}
+
+impl Encoder<'_> {
+    /// The same with another given graph before it.
+    pub(super) fn seeing(mut self, seen: Seen) -> Self {
+        let mut place = usize::from(self.channels.features > 0);
+        if self.channels.profile > 0 {
+            self.inputs[place] = Input::Sparse(seen.profile);
+            place += 1;
+        }
+        if let (true, Some(incoming)) = (self.channels.incoming_profile > 0, seen.incoming_profile) {
+            self.inputs[place] = Input::Sparse(incoming);
+        }
+        self.given = seen.given;
+        self.incoming = self.incoming.and(seen.incoming);
+        self
+    }
+}
+
 impl Network for Encoder<'_> {
     fn scores(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
         self.classified(&self.own(parameters, dropout_seed), parameters, dropout_seed)

@@ -11,6 +11,7 @@ pub mod channel_selection;
 mod committee;
 pub mod edge_trust;
 pub mod encoder;
+mod flips;
 mod hardened;
 mod judge;
 mod layers;
@@ -26,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, settings};
 use crate::error::Result;
-use crate::graph::{Features, Graph};
+use crate::graph::{Features, Graph, Labelled};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
 use crate::structure::{Bases, Choices, FittedStructure, Structure, StructureConfig};
@@ -403,6 +404,16 @@ impl NodeClassifier for FittedLhs {
         let (weighed, structure) = self.prepared(graph, features)?;
         let first = &self.members[0];
         Ok(Some(first.network(&weighed, features, &structure).codes(&first.parameters.constants())))
+    }
+
+    fn edge_gradient(
+        &self,
+        graph: &Graph,
+        features: &Features,
+        candidates: &[(u32, u32)],
+        targets: &Labelled,
+    ) -> Result<Option<Vec<f32>>> {
+        self.gradient_of_flips(graph, features, candidates, targets).map(Some)
     }
 
     fn edge_trust(&self) -> Option<EdgeTrust> {

@@ -84,6 +84,31 @@ impl Plausibility {
     }
 }
 
+impl Plausibility {
+    /// Of pairs that are not joined, as if they were, 0..=1; what crowds cost is left out.
+    pub(super) fn of_pairs(
+        &self,
+        graph: &Graph,
+        features: &Features,
+        inputs: &Inputs,
+        pairs: &[(u32, u32)],
+    ) -> Vec<f32> {
+        let undirected = graph.to_undirected();
+        let seen = Pairs::new(&undirected, features, inputs).seen(pairs);
+        let score = |row: &[f32], seen: &Row| row.iter().zip(seen).map(|(weight, x)| weight * x).sum::<f32>();
+        let of_pair = |(&(a, b), seen): (&(u32, u32), &Row)| {
+            1.0 / (1.0 + (-score(self.weights.row(part(a, b)), seen)).exp())
+        };
+        pairs.iter().zip(&seen).map(of_pair).collect()
+    }
+}
+
+/// What is left of an edge of that plausibility: nothing, where that is next to nothing.
+pub(super) fn worth(plausibility: f32, trust: f32) -> f32 {
+    let worth = plausibility.powf(trust);
+    if worth >= LEAST_WEIGHT { worth } else { 0.0 }
+}
+
 /// The graph with each edge weighed by its plausibility to the power of `trust`; what is worth next to nothing goes.
 pub fn weighed(graph: &Graph, plausibility: &[f32], trust: f32) -> Result<Graph> {
     let (mut edges, mut weights) = (Vec::new(), Vec::new());
