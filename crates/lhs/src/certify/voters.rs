@@ -64,7 +64,8 @@ impl Voters {
             };
             (0..buckets.count()).into_par_iter().map(fit).collect::<Result<_>>()?
         } else {
-            let copies = Copies { train: &graphs, val: &graphs[..graphs.len().min(JUDGES)], weight: 1.0 };
+            let val = &graphs[..graphs.len().min(JUDGES)];
+            let copies = Copies { train: &graphs, val, weight: 1.0, val_weight: 1.0 };
             let task = Task { copies, ..task.clone() };
             vec![model.fit_with(&task, seed, &mut Session::watched_by(observer))?]
         };

@@ -191,16 +191,17 @@ trait Fit: Architecture {
 
     /// Learns on a task and on copies of its graph that attack what was learned before.
     fn fit_hardened(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Fitted<Self>> {
-        let weight = self.shared().hardening;
+        let share = self.shared().hardening;
         let mut attacked = Attacked::none();
         for round in 0..hardening::ROUNDS {
             let observer = Trial(session.observer);
             let trial = &mut observer.session(session.memo);
-            let victim = self.fit_on(&attacked.beside(task, weight)?, seed, trial)?;
+            let victim = self.fit_on(&attacked.beside(task, share)?, seed, trial)?;
             let predict = |graph: &Graph| victim.predict(graph, task.features);
-            attacked.add(Attacked::by_asking(&predict, task, derive(seed, &[2, round as u64]), observer.0)?);
+            let seed = derive(seed, &[2, round as u64]);
+            attacked.add(Attacked::by_asking(&predict, task, share, seed, observer.0)?);
         }
-        self.fit_on(&attacked.beside(task, weight)?, seed, session)
+        self.fit_on(&attacked.beside(task, share)?, seed, session)
     }
 }
 
@@ -320,9 +321,9 @@ mod tests {
         };
         let same = [dataset.graph().clone()];
         let alone = fit(Copies::default());
-        assert_eq!(alone, fit(Copies { train: &same, val: &same, weight: 0.0 }));
-        assert_eq!(alone, fit(Copies { train: &same, val: &same, weight: 1.0 }));
+        assert_eq!(alone, fit(Copies { train: &same, val: &same, weight: 0.0, val_weight: 0.0 }));
+        assert_eq!(alone, fit(Copies { train: &same, val: &same, weight: 1.0, val_weight: 1.0 }));
         let empty = [Graph::from_edges(dataset.num_nodes(), &[]).unwrap().0];
-        assert_ne!(alone, fit(Copies { train: &empty, val: &empty, weight: 0.5 }));
+        assert_ne!(alone, fit(Copies { train: &empty, val: &empty, weight: 0.5, val_weight: 0.5 }));
     }
 }

@@ -3,26 +3,29 @@
 //!
 //! An attacker who knows the defence gives a node as many neighbours of one other class as it has of its own. Edges alone then
 //! say "one of two classes", and only the features can tell which: a model that has seen such nodes can learn that. So it learns on
-//! the graph and on copies of it ([`Copies`](crate::training::Copies)), in which training nodes were attacked, as well as early stopping looks at copies in which
-//! validation nodes were. Copies are found in rounds: a model that has learned so far is asked which of [`QUERIES`] donors hurt each node most, and the
-//! next one learns on what came out as well.
+//! copies of the graph ([`Copies`]), in each of which a share of the training nodes was attacked, and early stopping looks at the graph
+//! and at a copy in which the validation nodes were. Copies are found in rounds: a model that has learned so far is asked which of
+//! [`QUERIES`] donors hurts each node most, and the next one learns on what came out as well.
 //! No test label is used, and no test node attacked; donors are nodes with known labels.
-//! Cost: [`ROUNDS`] short trainings, `2 * QUERIES` predictions for each, and training on two graphs instead of one at a time.
+//! Cost: [`ROUNDS`] short trainings and `3 * QUERIES` predictions for each; a step of the last training costs what it does
+//! without.
 
 use crate::error::{Error, Result};
 use crate::graph::flips::flip;
 use crate::graph::mimicry::{mimicry, new_neighbours_at};
 use crate::graph::{Graph, Labelled};
 use crate::linalg::Mat;
-use crate::linalg::random::derive;
+use crate::linalg::random::{derive, hash};
 use crate::training::{Copies, Observer, Task};
 
 /// How often a model is attacked before the last one learns.
-pub(super) const ROUNDS: usize = 2;
+pub(super) const ROUNDS: usize = 3;
 /// Donors that each node tries in a round.
 const QUERIES: usize = 8;
-/// Copies in which training nodes were attacked that a round makes: of each node the worst donor, the second worst, and so on.
-const COPIES: usize = 4;
+/// So often training nodes are attacked in a round.
+const ATTACKS: usize = 2;
+/// Copies that an attack makes: of each node the worst donor, the second worst, and so on.
+const COPIES: usize = 3;
 /// New neighbours for each old one.
 const RATE: f64 = 1.0;
 
@@ -46,15 +49,12 @@ impl Attacked {
         self.val = later.val;
     }
 
-    /// The copies, counting `weight` in all.
-    pub(super) fn copies(&self, weight: f32) -> Copies<'_> {
-        Copies { train: &self.train, val: &self.val, weight }
-    }
-
-    /// A task with these copies. It must have come without.
-    pub(super) fn beside<'a>(&'a self, task: &Task<'a>, weight: f32) -> Result<Task<'a>> {
+    /// A task with these copies, which must have come without. Where validation nodes are attacked, all of them are, so
+    /// that what is seen there counts as much as the `share` of attacked nodes.
+    pub(super) fn beside<'a>(&'a self, task: &Task<'a>, share: f32) -> Result<Task<'a>> {
         if task.copies.train.is_empty() {
-            return Ok(Task { copies: self.copies(weight), ..task.clone() });
+            let copies = Copies { train: &self.train, val: &self.val, weight: 1.0, val_weight: share };
+            return Ok(Task { copies, ..task.clone() });
         }
         Err(Error::setting(
             "hardening",
@@ -63,10 +63,11 @@ impl Attacked {
         ))
     }
 
-    /// Asks a model, given as its predictions on a graph.
+    /// Asks a model, given as its predictions on a graph; a `share` of the training nodes is attacked in each copy.
     pub(super) fn by_asking(
         predict: &dyn Fn(&Graph) -> Result<Mat>,
         task: &Task<'_>,
+        share: f32,
         seed: u64,
         observer: &dyn Observer,
     ) -> Result<Self> {
@@ -78,43 +79,62 @@ impl Attacked {
                 .zip(&labelled.classes)
                 .for_each(|(&node, &class)| classes[node as usize] = Some(class));
         }
-        let attack = |victims: &Labelled, count: usize, part: u64| -> Result<Vec<Graph>> {
+        let class_of = |node: usize| classes[node];
+        // What each victim tried, the worst for it first.
+        let attack = |victims: &Labelled, seed: u64| -> Result<Vec<Vec<Vec<u32>>>> {
             let mut tried: Vec<Vec<(f32, Vec<u32>)>> = vec![Vec::new(); victims.nodes.len()];
             for query in 0..QUERIES {
                 observer.proceed()?;
-                let seed = derive(seed, &[part, query as u64]);
-                let class_of = |node: usize| classes[node];
+                let seed = derive(seed, &[query as u64]);
                 let draw = |&node: &u32| {
                     let wanted = new_neighbours_at(task.graph, RATE, node);
                     mimicry(task.graph, &class_of, node, wanted, None, seed).0
                 };
                 let drawn: Vec<Vec<u32>> = victims.nodes.iter().map(draw).collect();
-                let answers = predict(&joined(task.graph, victims, &drawn.iter().collect::<Vec<_>>())?)?;
+                let answers = predict(&joined(task.graph, &victims.nodes, &drawn)?)?;
                 for (place, drawn) in drawn.into_iter().enumerate() {
                     let own = answers.get(victims.nodes[place] as usize, victims.classes[place] as usize);
                     tried[place].push((own, drawn));
                 }
             }
-            tried.iter_mut().for_each(|tried| tried.sort_by(|a, b| a.0.total_cmp(&b.0)));
-            (0..count)
-                .map(|rank| {
-                    let chosen: Vec<&Vec<u32>> = tried.iter().map(|tried| &tried[rank].1).collect();
-                    joined(task.graph, victims, &chosen)
-                })
-                .collect()
+            let worst_first = |mut tried: Vec<(f32, Vec<u32>)>| {
+                tried.sort_by(|a, b| a.0.total_cmp(&b.0));
+                tried.into_iter().map(|(_, drawn)| drawn).collect()
+            };
+            Ok(tried.into_iter().map(worst_first).collect())
         };
-        let val = if task.val.nodes.is_empty() { Vec::new() } else { attack(&task.val, 1, 1)? };
-        Ok(Attacked { train: attack(&task.train, COPIES, 0)?, val })
+        let mut train = Vec::new();
+        for number in 0..ATTACKS {
+            let seed = derive(seed, &[0, number as u64]);
+            let victims = drawn(&task.train, share, seed);
+            let tried = attack(&victims, seed)?;
+            for rank in 0..COPIES {
+                let ranked: Vec<Vec<u32>> = tried.iter().map(|tried| tried[rank].clone()).collect();
+                train.push(joined(task.graph, &victims.nodes, &ranked)?);
+            }
+        }
+        let mut val = Vec::new();
+        if !task.val.nodes.is_empty() {
+            let tried = attack(&task.val, derive(seed, &[1]))?;
+            let worst: Vec<Vec<u32>> = tried.into_iter().map(|tried| tried[0].clone()).collect();
+            val.push(joined(task.graph, &task.val.nodes, &worst)?);
+        }
+        Ok(Attacked { train, val })
     }
 }
 
+/// A share of the nodes.
+fn drawn(nodes: &Labelled, share: f32, seed: u64) -> Labelled {
+    let taken = |node: u32| f64::from(hash(seed, node)) < f64::from(share) * 2f64.powi(32);
+    let pairs = nodes.nodes.iter().copied().zip(nodes.classes.iter().copied());
+    let (nodes, classes) = pairs.filter(|&(node, _)| taken(node)).unzip();
+    Labelled { nodes, classes }
+}
+
 /// The graph with new neighbours for some nodes.
-fn joined(graph: &Graph, victims: &Labelled, neighbours: &[&Vec<u32>]) -> Result<Graph> {
-    let pairs = victims
-        .nodes
-        .iter()
-        .zip(neighbours)
-        .flat_map(|(&node, others)| others.iter().map(move |&other| (node, other)));
+fn joined(graph: &Graph, nodes: &[u32], neighbours: &[Vec<u32>]) -> Result<Graph> {
+    let pairs = nodes.iter().zip(neighbours);
+    let pairs = pairs.flat_map(|(&node, others)| others.iter().map(move |&other| (node, other)));
     // Neighbours are new, so that every flip joins; two nodes that choose each other get one edge.
     Ok(flip(graph, &pairs.collect::<Vec<_>>())?.graph)
 }

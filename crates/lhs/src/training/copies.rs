@@ -2,7 +2,7 @@
 //!
 //! Beside the graph of a task there may be copies of it: the same nodes in the same order, other edges, such as those an
 //! attacker left. The loss of a step is `(1 - w) · the graph's + w · that of one copy`, which is drawn anew each time; early
-//! stopping looks at the same mixture, of the graph and of the copies that are there to judge by.
+//! stopping looks at such a mixture, too, of the graph and of the copies that are there to judge by.
 //! Cost: two steps instead of one, and a forward pass for each judge.
 
 use super::{Network, Objective, Score, Supervised, Task, TrainingConfig};
@@ -18,8 +18,10 @@ pub struct Copies<'a> {
     pub train: &'a [Graph],
     /// Early stopping looks at all of these.
     pub val: &'a [Graph],
-    /// How much copies count, 0..=1; the graph itself counts the rest.
+    /// How much copies count in learning, 0..=1; the graph itself counts the rest.
     pub weight: f32,
+    /// How much those that early stopping looks at count there, likewise.
+    pub val_weight: f32,
 }
 
 /// What belongs to each copy, such as a network on it.
@@ -29,22 +31,25 @@ pub struct OfCopies<T> {
     pub train: Vec<T>,
     /// Of those that early stopping looks at.
     pub val: Vec<T>,
-    /// How much they count.
+    /// How much the first count.
     pub weight: f32,
+    /// How much the others count.
+    pub val_weight: f32,
 }
 
 impl Copies<'_> {
     /// Makes something of each copy.
     pub fn map<T>(&self, mut make: impl FnMut(&Graph) -> Result<T>) -> Result<OfCopies<T>> {
         let mut of = |graphs: &[Graph]| graphs.iter().map(&mut make).collect::<Result<Vec<T>>>();
-        Ok(OfCopies { train: of(self.train)?, val: of(self.val)?, weight: self.weight })
+        let (weight, val_weight) = (self.weight, self.val_weight);
+        Ok(OfCopies { train: of(self.train)?, val: of(self.val)?, weight, val_weight })
     }
 }
 
 impl<T> OfCopies<T> {
     /// Where there are no copies.
     pub fn none() -> Self {
-        OfCopies { train: Vec::new(), val: Vec::new(), weight: 0.0 }
+        OfCopies { train: Vec::new(), val: Vec::new(), weight: 0.0, val_weight: 0.0 }
     }
 
     /// Makes something else of each.
@@ -53,12 +58,13 @@ impl<T> OfCopies<T> {
             train: self.train.iter().map(&make).collect(),
             val: self.val.iter().map(&make).collect(),
             weight: self.weight,
+            val_weight: self.val_weight,
         }
     }
 
     /// How much each judge counts; the graph itself counts the rest.
     pub fn weight_of_judge(&self) -> f32 {
-        if self.val.is_empty() { 0.0 } else { self.weight / self.val.len() as f32 }
+        if self.val.is_empty() { 0.0 } else { self.val_weight / self.val.len() as f32 }
     }
 }
 
@@ -79,7 +85,8 @@ impl<'a, N: Network> Mixture<'a, N> {
         let of = |networks: &'a [N]| {
             networks.iter().map(|network| Supervised::new(network, task, config)).collect::<Result<Vec<_>>>()
         };
-        let copies = OfCopies { train: of(&copies.train)?, val: of(&copies.val)?, weight: copies.weight };
+        let (train, val) = (of(&copies.train)?, of(&copies.val)?);
+        let copies = OfCopies { train, val, weight: copies.weight, val_weight: copies.val_weight };
         Ok(Mixture { itself: Supervised::new(network, task, config)?, copies })
     }
 }

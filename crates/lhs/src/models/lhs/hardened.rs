@@ -15,8 +15,8 @@ use crate::linalg::random::derive;
 use crate::quality::confusion::predicted_classes;
 use crate::training::{OfCopies, Parameters, Session, Task, probabilities};
 
-/// How much copies count where the data decides whether they do.
-const USUAL: f32 = 0.3;
+/// The share of nodes that are attacked where the data decides whether any are.
+const USUAL: f32 = 0.5;
 
 /// A task whose graph is as it was given, and what weighs its edges.
 pub(super) type Given<'a> = (&'a Task<'a>, &'a Option<EdgeWeights>);
@@ -31,8 +31,8 @@ impl Lhs {
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<Prepared> {
-        let weight = self.hardening.given().unwrap_or(USUAL);
-        if weight == 0.0 {
+        let share = self.hardening.given().unwrap_or(USUAL);
+        if share == 0.0 {
             return Ok(prepared);
         }
         let observer = Trial(session.observer);
@@ -52,9 +52,9 @@ impl Lhs {
                 Ok(probabilities(&network, &victim.constants()))
             };
             let seed = derive(seed, &[4, round as u64]);
-            attacked.add(Attacked::by_asking(&predict, given.0, seed, observer.0)?);
+            attacked.add(Attacked::by_asking(&predict, given.0, share, seed, observer.0)?);
             prepared.copies =
-                attacked.beside(given.0, weight)?.copies.map(|graph| self.copy(given, &prepared, graph))?;
+                attacked.beside(given.0, share)?.copies.map(|graph| self.copy(given, &prepared, graph))?;
             if round + 1 < ROUNDS || self.hardening.given().is_none() {
                 victim = learn(&prepared)?;
             }
