@@ -17,7 +17,7 @@ fn main() -> lhs::Result<()> {
     let (gcn, lhs) = (Gcn::default().fit(&task)?, Lhs::default().fit(&task)?);
 
     // Evasion: the models were trained on the clean graph and meet the attacked one.
-    let attack = InjectedConfig { rate: 2.0, ..InjectedConfig::default() };
+    let attack = InjectedConfig { rate: 1.0, ..InjectedConfig::default() };
     let attacked = attack.perturb(&AttackContext::new(&dataset, split), 0)?;
     println!("{} edges were added around {} test nodes", attacked.record.edges_added, split.test.len());
 

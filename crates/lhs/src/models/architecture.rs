@@ -152,7 +152,11 @@ impl<A: Architecture> Model for A {
     }
 
     fn memory(&self, sizes: &DataSizes) -> MemoryPlan {
-        MemoryPlan::of(sizes, &self.amounts(sizes))
+        let mut amounts = self.amounts(sizes);
+        if self.shared().hardening > 0.0 {
+            amounts.prepared = amounts.prepared * (1 + hardening::ALL_COPIES);
+        }
+        MemoryPlan::of(sizes, &amounts)
     }
 
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<Fitted<A>> {

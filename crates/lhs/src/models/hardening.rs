@@ -26,6 +26,8 @@ const QUERIES: usize = 8;
 const ATTACKS: usize = 2;
 /// Copies that an attack makes: of each node the worst donor, the second worst, and so on.
 const COPIES: usize = 3;
+/// Copies that there are in the end.
+pub(super) const ALL_COPIES: usize = ROUNDS * ATTACKS * COPIES + 1;
 /// New neighbours for each old one.
 const RATE: f64 = 1.0;
 

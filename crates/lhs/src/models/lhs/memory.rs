@@ -1,5 +1,6 @@
 //! How much memory LHS needs: first the structure, then one encoder after the other.
 
+use super::super::hardening::ALL_COPIES;
 use super::committee::most_members;
 use super::encoder::DECODED;
 use super::layers::most_layers;
@@ -18,9 +19,10 @@ const ROUNDS: usize = 2;
 pub(super) fn plan(config: &Lhs, sizes: &DataSizes) -> MemoryPlan {
     let structure = structure(config, sizes);
     let encoder = encoder(config, sizes);
+    let copies = if config.hardening.given() == Some(0.0) { 0 } else { ALL_COPIES };
     // The structure's own training is over when the encoder's begins.
     let amounts = Amounts {
-        prepared: structure.prepared + encoder.prepared,
+        prepared: structure.prepared + encoder.prepared * (1 + copies),
         parameters: structure.parameters + encoder.parameters,
         activations: structure.activations.max(encoder.activations),
     };
