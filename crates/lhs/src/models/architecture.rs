@@ -330,4 +330,22 @@ mod tests {
         let empty = [Graph::from_edges(dataset.num_nodes(), &[]).unwrap().0];
         assert_ne!(alone, fit(Copies { train: &empty, val: &empty, weight: 0.5, val_weight: 0.5 }));
     }
+
+    #[test]
+    fn a_hardened_network_learns_something_else_and_meets_no_copies_beside_its_own() {
+        let dataset = SynthConfig { nodes: 60, ..SynthConfig::default() }.generate(1).unwrap();
+        let task = Task::new(&dataset, &dataset.splits()[0]).unwrap();
+        let mut config = Gcn::default();
+        config.training.epochs = 5;
+        let plain = config.fit(&task).unwrap().predict(dataset.graph(), dataset.features()).unwrap();
+        let hardened = Gcn { hardening: 0.5, ..config };
+        let fitted = hardened.fit(&task).unwrap();
+        assert_ne!(plain, fitted.predict(dataset.graph(), dataset.features()).unwrap());
+        let copies = [dataset.graph().clone()];
+        let copies = Copies { train: &copies, val: &[], weight: 1.0, val_weight: 0.0 };
+        let error = hardened.fit(&Task { copies, ..task.clone() }).unwrap_err().to_string();
+        assert!(error.contains("hardening") && error.contains("choose 0"), "{error}");
+        let error = Gcn { hardening: 1.5, ..hardened }.fit(&task).unwrap_err().to_string();
+        assert!(error.contains("1.5 is out of range"), "{error}");
+    }
 }

@@ -140,3 +140,34 @@ fn joined(graph: &Graph, nodes: &[u32], neighbours: &[Vec<u32>]) -> Result<Graph
     // Neighbours are new, so that every flip joins; two nodes that choose each other get one edge.
     Ok(flip(graph, &pairs.collect::<Vec<_>>())?.graph)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::synth::SynthConfig;
+
+    #[test]
+    fn only_labelled_nodes_of_their_part_are_attacked_and_within_their_budget() {
+        let dataset =
+            SynthConfig { nodes: 80, homophily: 0.8, ..SynthConfig::default() }.generate(1).unwrap();
+        let split = &dataset.splits()[0];
+        let task = Task::new(&dataset, split).unwrap();
+        let says_nothing = |graph: &Graph| Ok(Mat::full(graph.num_nodes(), task.num_classes, 0.2));
+        let asked = |share: f32| Attacked::by_asking(&says_nothing, &task, share, 3, &()).unwrap();
+        let attacked = asked(1.0);
+        assert_eq!((attacked.train.len(), attacked.val.len()), (ATTACKS * COPIES, 1));
+        for (copies, part) in [(&attacked.train, &split.train), (&attacked.val, &split.val)] {
+            for copy in copies {
+                let new: Vec<(u32, u32)> =
+                    copy.edges().filter(|&(a, b)| !task.graph.has_edge(a, b)).collect();
+                assert!(!new.is_empty());
+                assert!(new.iter().all(|(a, b)| part.contains(a) || part.contains(b)));
+                let most: usize = part.iter().map(|&node| new_neighbours_at(task.graph, RATE, node)).sum();
+                assert!(new.len() <= most);
+                assert!(task.graph.edges().all(|(a, b)| copy.has_edge(a, b)), "nothing is removed");
+            }
+        }
+        let count = |attacked: &Attacked| attacked.train[0].num_edges() - task.graph.num_edges();
+        assert!((1..count(&attacked)).contains(&count(&asked(0.5))));
+    }
+}

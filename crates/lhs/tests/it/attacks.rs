@@ -406,7 +406,7 @@ fn the_worst_of_several_attacks_is_at_most_each_of_them() {
 #[test]
 fn attackers_who_go_on_from_draws_are_at_least_as_strong() {
     let dataset = dataset();
-    let axes = vec![
+    let axes = [
         asking("adaptive", "queries = 16"),
         asking("evolve", "population = 4\ngenerations = 4"),
         asking("evolve", "population = 4\ngenerations = 4\nscope = \"global\""),

@@ -110,7 +110,8 @@ fn no_attack_within_the_radius_changes_a_certified_prediction() {
     let said = |graph: &Graph| voters.votes(graph, dataset.features(), &ids(&dataset)).unwrap();
     let before = said(dataset.graph());
     let (mut within, mut beyond) = (0, 0);
-    for attack in attacks::kinds() {
+    // `worst` is made of others, and leaves no graph.
+    for attack in attacks::kinds().iter().filter(|attack| attack.name != "worst") {
         let mut settings = (attack.defaults)();
         for (key, small) in [("steps", 3), ("last_steps", 2), ("count", 4), ("queries", 1), ("epochs", 5)] {
             if let Some(value) = settings.get_mut(key) {

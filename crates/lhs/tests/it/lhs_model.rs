@@ -1,5 +1,7 @@
 //! LHS beyond the contract: graphs it did not see, its switches, and data that has little to say.
 
+use lhs::attacks::adaptive::AdaptiveConfig;
+use lhs::attacks::{Attack, AttackContext};
 use lhs::graph::synth::SynthConfig;
 use lhs::graph::{Dataset, DatasetParts, Features, Graph, Split};
 use lhs::linalg::Mat;
@@ -203,4 +205,23 @@ fn neither_features_nor_edges_is_an_error_that_says_so() {
     let task = Task::new(&empty, &empty.splits()[0]).unwrap();
     let error = quick().fit_with(&task, 0, &mut Session::default()).err().unwrap().to_string();
     assert!(error.contains("neither features nor edges") && error.contains("hint"), "{error}");
+}
+
+#[test]
+fn who_has_met_an_attacker_stands_better_and_says_so() {
+    let dataset = heterophilic(400);
+    let split = &dataset.splits()[0];
+    let plain = Lhs { ensemble_size: Auto::Given(1), ..quick() };
+    let test = || split.test.iter().map(|&node| node as usize);
+    let attacked = |hardening: Auto<f32>| {
+        let model = fit(&Lhs { hardening, ..plain.clone() }, &dataset);
+        let context = AttackContext { victim: Some(&model), ..AttackContext::new(&dataset, split) };
+        let attacked = AdaptiveConfig::default().perturb(&context, 0).unwrap().dataset;
+        (accuracy(&model, &attacked, test()), model.summary().concat())
+    };
+    let (without, said) = attacked(Auto::Given(0.0));
+    assert!(!said.contains("attacked"), "{said}");
+    let (with, said) = attacked(Auto::Given(0.5));
+    assert!(said.contains("learned on copies"), "{said}");
+    assert!(with > without + 0.05, "{with} with, {without} without");
 }

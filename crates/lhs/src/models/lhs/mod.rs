@@ -160,6 +160,8 @@ pub struct FittedLhs {
     /// The training graph and its structure, which need not be found again.
     seen: Option<Seen>,
     selection: ChannelSelection,
+    /// Whether it learned on copies that attack it; none where that was not asked for.
+    hardened: Option<bool>,
     /// Share of the edges between training nodes that join nodes of one class; none where there is no such edge.
     agreeing_edges: Option<f32>,
     channels: Channels,
@@ -267,6 +269,7 @@ impl Model for Lhs {
         let as_given = (given, &edge_weights);
         prepared.copies = given.copies.map(|graph| self.copy(as_given, &prepared, graph))?;
         let prepared = self.hardened(as_given, task, prepared, seed, session)?;
+        let hardened = (self.hardening.given() != Some(0.0)).then_some(!prepared.copies.train.is_empty());
         let (channels, first) = self.with_layers(task, &prepared, seed, session)?;
         let members = self.committee(task, &prepared, (channels, first), seed, session)?;
         let Prepared { fitted, structure, selection, .. } = prepared;
@@ -278,6 +281,7 @@ impl Model for Lhs {
             learned_from: task.train.marked_among(task.graph.num_nodes()),
             seen: Some(Seen { given: given.graph.clone(), weighed: task.graph.clone(), structure }),
             selection,
+            hardened,
             agreeing_edges: summary::agreeing_edges(task),
             channels,
             members,
@@ -355,6 +359,7 @@ impl NodeClassifier for FittedLhs {
             classes: self.num_classes(),
             members: self.members.iter().map(MemberState::of).collect(),
             selection: self.selection.clone(),
+            hardened: self.hardened,
             agreeing_edges: self.agreeing_edges,
             edge_trust: self.edge_trust.clone(),
             structure: self.structure.choices().clone(),
@@ -500,6 +505,8 @@ struct State {
     members: Vec<MemberState>,
     selection: ChannelSelection,
     #[serde(default)]
+    hardened: Option<bool>,
+    #[serde(default)]
     agreeing_edges: Option<f32>,
     edge_trust: EdgeTrust,
     structure: Choices,
@@ -538,7 +545,8 @@ impl FittedModel for FittedLhs {
     fn restore(saved: &SavedModel) -> Result<Self> {
         let config: Lhs = saved.settings()?;
         let state: State = saved.state()?;
-        let State { channels, classes, members, selection, agreeing_edges, edge_trust, structure } = state;
+        let State { channels, classes, members, selection, hardened, agreeing_edges, edge_trust, structure } =
+            state;
         let structure = FittedStructure::restore(structure, &saved.contents)?;
         let learned_from: Vec<bool> = saved.list(LEARNED_FROM)?.iter().map(|&from| from > 0).collect();
         if learned_from.len() != structure.num_known() || members.is_empty() {
@@ -573,6 +581,7 @@ impl FittedModel for FittedLhs {
             learned_from,
             seen: None,
             selection,
+            hardened,
             agreeing_edges,
             channels,
             members,

@@ -10,6 +10,13 @@ use crate::training::Task;
 pub(super) fn of(model: &FittedLhs) -> Vec<String> {
     let mut sentences = vec![neighbours(model), edges(model)];
     sentences.push(trust(&model.edge_trust, model.config.trust.given().is_some()));
+    sentences.extend(model.hardened.map(|hardened| {
+        String::from(if hardened {
+            "It learned on copies of the graph in which training nodes were attacked."
+        } else {
+            "Learning on attacked copies of the graph did not pay at the validation nodes and was left out."
+        })
+    }));
     sentences
 }
 
