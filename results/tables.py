@@ -264,6 +264,19 @@ def attacks_page(results):
     yield "## Against an attacker who knows the defence"
     yield "What is left of the gain of `lhs` over a GCN under `adaptive` at rate 1, in points, from the table above. An MLP reads no edges."
     yield markdown(["data", "gain, clean", "gain, adaptive", "lhs, clean → adaptive", "mlp"], adaptive_rows(results))
+    yield "## Hardened models, from above"
+    yield (
+        "`lhs bench experiments/hardening.toml`: splits 0 and 1, defaults, inductive: models learned without the test nodes. `hardened` says which share of the training nodes was attacked in training. "
+        "All attacks at rate 1; `worst` counts for every node the one that hurts it most of `injected`, `adaptive` and `evolve`."
+    )
+    yield results.measured("hardening")
+    yield hardening_table(results)
+    yield "## Certified, from below"
+    yield (
+        "`experiments/certified.sh`: share of the test nodes that `lhs` says right whatever an attacker does who changes so many edges, anywhere. A perceptron reads no edges: its figure holds at every radius, and "
+        "a certificate says something only above it."
+    )
+    yield certified_table(results)
     yield "## Other models under the same attacks"
     yield (
         "`lhs bench resilience`: trained on the clean graph; transductive: the test nodes were there in training, without labels. No attack of this table knows its victim. The last column is what the worst of the three "
@@ -321,6 +334,31 @@ def adaptive_rows(results):
         lhs = f"{value('clean', 'lhs'):.1f} → {value('adaptive 1', 'lhs'):.1f}{mark}"
         rows.append([data, *gains, lhs, f"{value('adaptive 1', 'mlp'):.1f}{mark}"])
     return rows
+
+
+def hardening_table(results):
+    columns = [("mlp", ""), ("gcn", ""), ("gcn", "hardened by a half"), ("lhs", ""), ("lhs", "hardened by a half"), ("lhs", "hardened by 0.8")]
+    rows = []
+    for data in results.values("hardening", "data"):
+        for at in results.values("hardening", "state"):
+            figures = [results.get("hardening", data, at, model, variant) for model, variant in columns]
+            texts = [figure.shown(2) if figure else "" for figure in figures]
+            rows.append([data, at.removesuffix(" inductive"), *bold_best(texts, figures)])
+    return markdown(["data", "state", *(f"{model}, {variant}" if variant else model for model, variant in columns)], rows)
+
+
+def certified_table(results):
+    """A row for each graph, number of buckets and kind of attacker; radii up to 5."""
+    radii = range(6)
+    rows = []
+    for data in results.values("certified", "data"):
+        for at in results.values("certified", "state"):
+            buckets = dict.fromkeys(key[4] for key in results.figures if key[:4] == ("certified", data, at, "lhs"))
+            for variant in sorted(buckets, key=lambda name: int(name.split()[0])):
+                figures = [results.get("certified", data, at, "lhs", variant, f"certified accuracy at radius {radius}") for radius in radii]
+                line = results.get("certified", data, at, "mlp", variant, "accuracy at every radius")
+                rows.append([data, at, variant, *(shown(figure, spread=False) for figure in figures), shown(line, spread=False)])
+    return markdown(["data", "attacker", "buckets", *(f"radius {radius}" for radius in radii), "mlp, at every radius"], rows)
 
 
 def resilience_tables(results):

@@ -209,7 +209,16 @@ fn neither_features_nor_edges_is_an_error_that_says_so() {
 
 #[test]
 fn who_has_met_an_attacker_stands_better_and_says_so() {
-    let dataset = heterophilic(400);
+    // Edges tell the class, and features could, too.
+    let config = SynthConfig {
+        nodes: 400,
+        mean_degree: 30.0,
+        homophily: 0.1,
+        signal: 3.0,
+        splits: 1,
+        ..SynthConfig::default()
+    };
+    let dataset = config.generate(3).unwrap();
     let split = &dataset.splits()[0];
     let plain = Lhs { ensemble_size: Auto::Given(1), ..quick() };
     let test = || split.test.iter().map(|&node| node as usize);
@@ -223,5 +232,5 @@ fn who_has_met_an_attacker_stands_better_and_says_so() {
     assert!(!said.contains("attacked"), "{said}");
     let (with, said) = attacked(Auto::Given(0.5));
     assert!(said.contains("learned on copies"), "{said}");
-    assert!(with > without + 0.05, "{with} with, {without} without");
+    assert!(with > without + 0.2, "{with} with, {without} without");
 }
