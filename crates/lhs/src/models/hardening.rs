@@ -82,6 +82,8 @@ impl Attacked {
                 .for_each(|(&node, &class)| classes[node as usize] = Some(class));
         }
         let class_of = |node: usize| classes[node];
+        // Whichever way edges lead, both ends are neighbours: a new edge is none that is there the other way round.
+        let neighbourhood = task.graph.to_undirected();
         // What each victim tried, the worst for it first.
         let attack = |victims: &Labelled, seed: u64| -> Result<Vec<Vec<Vec<u32>>>> {
             let mut tried: Vec<Vec<(f32, Vec<u32>)>> = vec![Vec::new(); victims.nodes.len()];
@@ -89,8 +91,8 @@ impl Attacked {
                 observer.proceed()?;
                 let seed = derive(seed, &[query as u64]);
                 let draw = |&node: &u32| {
-                    let wanted = new_neighbours_at(task.graph, RATE, node);
-                    mimicry(task.graph, &class_of, node, wanted, None, seed).0
+                    let wanted = new_neighbours_at(&neighbourhood, RATE, node);
+                    mimicry(&neighbourhood, &class_of, node, wanted, None, seed).0
                 };
                 let drawn: Vec<Vec<u32>> = victims.nodes.iter().map(draw).collect();
                 let answers = predict(&joined(task.graph, &victims.nodes, &drawn)?)?;
@@ -145,6 +147,22 @@ fn joined(graph: &Graph, nodes: &[u32], neighbours: &[Vec<u32>]) -> Result<Graph
 mod tests {
     use super::*;
     use crate::graph::synth::SynthConfig;
+
+    #[test]
+    fn where_edges_lead_one_way_none_is_taken_away() {
+        let made_up =
+            SynthConfig { nodes: 80, homophily: 0.2, ..SynthConfig::default() }.generate(1).unwrap();
+        let arrows: Vec<(u32, u32)> =
+            made_up.graph().edges().map(|(a, b)| if (a + b) % 2 == 0 { (a, b) } else { (b, a) }).collect();
+        let directed = Graph::build(80, &arrows, None, true).unwrap().0;
+        let task = Task { graph: &directed, ..Task::new(&made_up, &made_up.splits()[0]).unwrap() };
+        let says_nothing = |graph: &Graph| Ok(Mat::full(graph.num_nodes(), task.num_classes, 0.2));
+        let attacked = Attacked::by_asking(&says_nothing, &task, 1.0, 3, &()).unwrap();
+        for copy in attacked.train.iter().chain(&attacked.val) {
+            assert!(copy.is_directed() && copy.num_edges() > directed.num_edges());
+            assert!(arrows.iter().all(|&(a, b)| copy.has_edge(a, b)));
+        }
+    }
 
     #[test]
     fn only_labelled_nodes_of_their_part_are_attacked_and_within_their_budget() {

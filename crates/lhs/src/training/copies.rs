@@ -62,7 +62,12 @@ impl<T> OfCopies<T> {
         }
     }
 
-    /// How much each judge counts; the graph itself counts the rest.
+    /// How much the graph itself counts where early stopping looks.
+    pub fn weight_of_graph(&self) -> f32 {
+        if self.val.is_empty() { 1.0 } else { 1.0 - self.val_weight }
+    }
+
+    /// How much each judge counts there; the graph itself counts the rest.
     pub fn weight_of_judge(&self) -> f32 {
         if self.val.is_empty() { 0.0 } else { self.val_weight / self.val.len() as f32 }
     }
@@ -111,13 +116,12 @@ impl<N: Network> Objective for Mixture<'_, N> {
 
     fn score(&self, parameters: &[Var]) -> Option<Score> {
         let share = self.copies.weight_of_judge();
-        let own = 1.0 - share * self.copies.val.len() as f32;
+        let own = self.copies.weight_of_graph();
         if share == 0.0 {
             return self.itself.score(parameters);
         }
         let mut sum: Option<Score> = None;
-        // All of a weight shared out may leave a rounding error.
-        let itself = (own > 1e-6).then_some((own, &self.itself));
+        let itself = (own > 0.0).then_some((own, &self.itself));
         for (share, judge) in itself.into_iter().chain(self.copies.val.iter().map(|judge| (share, judge))) {
             let score = judge.score(parameters)?;
             let value = |sum: Option<f32>| Some(sum? + share * score.value?);

@@ -195,8 +195,7 @@ fn elect(members: &[Member], task: &Task<'_>, prepared: &Prepared, config: &Lhs)
     let loss = config.training.class_weights.resolve(task)?;
     // The graph itself, and its copies: how much each counts, and what each member answers there.
     let copies = &prepared.copies;
-    let itself = 1.0 - copies.weight_of_judge() * copies.val.len() as f32;
-    let versions = [(itself, task.graph, &prepared.structure)].into_iter();
+    let versions = [(copies.weight_of_graph(), task.graph, &prepared.structure)].into_iter();
     let judges = copies.val.iter().map(|(graph, structure)| (copies.weight_of_judge(), graph, structure));
     let versions: Vec<_> = versions.chain(judges).filter(|(share, ..)| *share > 0.0).collect();
     let answer = |member: &Member, graph: &Graph, structure: &Structure| {

@@ -14,7 +14,7 @@ pub(super) fn of(model: &FittedLhs) -> Vec<String> {
         String::from(if hardened {
             "It learned on copies of the graph in which training nodes were attacked."
         } else {
-            "Learning on attacked copies of the graph did not pay at the validation nodes and was left out."
+            "Learning on attacked copies of the graph was not shown to pay at validation nodes and was left out."
         })
     }));
     sentences
