@@ -1,6 +1,12 @@
 //! Classes of the nodes, some of which may be unknown.
 
+use std::borrow::Cow;
+
 use crate::error::{Error, Result};
+use crate::linalg::random::hash;
+
+/// What decides who is drawn where some of many labels are enough.
+const DRAWN_WITH: u64 = 0x5EED;
 
 /// Stands for "unknown" in the compact form.
 const UNKNOWN: u32 = u32::MAX;
@@ -104,6 +110,20 @@ impl Labelled {
         let mut marked = vec![false; num_nodes];
         self.nodes.iter().for_each(|&node| marked[node as usize] = true);
         marked
+    }
+
+    /// All of them where there are no more than `most`; else so many, drawn by a hash of the node.
+    pub fn at_most(&self, most: usize) -> Cow<'_, Labelled> {
+        if self.nodes.len() <= most {
+            return Cow::Borrowed(self);
+        }
+        let mut places: Vec<usize> = (0..self.nodes.len()).collect();
+        places.select_nth_unstable_by_key(most, |&place| (hash(DRAWN_WITH, self.nodes[place]), place));
+        places.truncate(most);
+        places.sort_unstable();
+        let (nodes, classes) =
+            places.into_iter().map(|place| (self.nodes[place], self.classes[place])).unzip();
+        Cow::Owned(Labelled { nodes, classes })
     }
 }
 

@@ -28,7 +28,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::Mat;
-use super::tall::{Small, gram, subtract_times, times, transposed_times, view};
+use super::tall::{Small, gram, subtract_times, times, times_in_place, transposed_times, view};
 
 /// Operators up to this dimension are written out and decomposed densely: that is faster and exact.
 const DENSE_DIM: usize = 300;
@@ -181,9 +181,8 @@ impl Space {
 
     /// Shrinks the space to its `keep` leading Ritz vectors.
     fn restart(&mut self, ritz: &Ritz, keep: usize) {
-        let kept = times(self.basis(), ritz.vectors.as_ref().subcols(0, keep));
-        self.used = 0;
-        self.append(&kept);
+        times_in_place(&mut self.basis, self.used, ritz.vectors.as_ref().subcols(0, keep));
+        self.used = keep;
         self.projected.fill(0.0);
         for (place, &value) in ritz.values[..keep].iter().enumerate() {
             self.projected[(place, place)] = value;

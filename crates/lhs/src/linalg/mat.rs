@@ -3,6 +3,7 @@
 //! A training epoch asks for the same shapes again and again. Each thread keeps the buffers it dropped
 //! and hands them out again, so an epoch neither calls the allocator nor touches fresh pages.
 
+use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -15,8 +16,10 @@ const LINE: usize = 16;
 
 /// Buffers below this size are left to the allocator.
 const POOLED_LINES: usize = 64;
-/// What one thread keeps at the most: 1 GiB, an epoch's worth of buffers of half a million edges by 64 columns.
-const POOL_LINES: usize = 1 << 30 >> 6;
+/// Buffers above this size, 64 MiB, are not kept either: they are asked for once.
+const LARGEST_POOLED_LINES: usize = 1 << 26 >> 6;
+/// What one thread keeps at the most: 512 MiB, an epoch's worth of buffers of a quarter of a million edges by 64 columns.
+const POOL_LINES: usize = 1 << 29 >> 6;
 
 #[derive(Default)]
 struct Pool {
@@ -41,22 +44,26 @@ fn take_buffer(lines: usize) -> Option<Vec<Line>> {
 
 fn give_buffer(buffer: Vec<Line>) {
     let lines = buffer.len();
-    if lines < POOLED_LINES {
+    if !(POOLED_LINES..=LARGEST_POOLED_LINES).contains(&lines) {
         return;
     }
     // The thread may be ending, with its pool already gone: then the buffer is simply freed.
     let _ = POOL.try_with(|pool| {
         let mut pool = pool.borrow_mut();
-        if pool.lines + lines <= POOL_LINES {
-            pool.lines += lines;
-            pool.free.entry(lines).or_default().push(buffer);
+        if pool.lines + lines > POOL_LINES {
+            // Most are of sizes that nobody asks for any more; those that are still in use come back.
+            *pool = Pool::default();
         }
+        pool.lines += lines;
+        pool.free.entry(lines).or_default().push(buffer);
     });
 }
 
-/// Frees the buffers that this thread keeps for reuse.
+/// Frees the buffers that this thread and those that compute for it keep for reuse.
 pub fn release_buffers() {
-    POOL.with_borrow_mut(|pool| *pool = Pool::default());
+    let release = || POOL.with_borrow_mut(|pool| *pool = Pool::default());
+    release();
+    rayon::broadcast(|_| release());
 }
 
 /// A dense row-major matrix.
@@ -177,12 +184,13 @@ impl Mat {
     }
 
     /// Matrices with the same number of rows, `[n,a] [n,b] … -> [n,a+b+…]`.
-    pub fn side_by_side(parts: &[Self]) -> Self {
-        let rows = parts.first().map_or(0, Self::rows);
-        let mut out = Self::scratch(rows, parts.iter().map(Self::cols).sum());
+    pub fn side_by_side<M: Borrow<Self>>(parts: &[M]) -> Self {
+        let parts: Vec<&Self> = parts.iter().map(Borrow::borrow).collect();
+        let rows = parts.first().map_or(0, |part| part.rows());
+        let mut out = Self::scratch(rows, parts.iter().map(|part| part.cols()).sum());
         for row in 0..rows {
             let mut rest = out.row_mut(row);
-            for part in parts {
+            for part in &parts {
                 let (here, after) = rest.split_at_mut(part.cols());
                 here.copy_from_slice(part.row(row));
                 rest = after;

@@ -49,21 +49,29 @@ impl Ridge {
     /// # Panics
     /// When `z` is not finite.
     pub fn new(z: &Mat, lambda: f32) -> Self {
-        if z.cols() <= z.rows() { Self::primal(z, lambda) } else { Self::kernel(z, lambda) }
+        Self::of(z.clone(), lambda)
     }
 
-    fn primal(z: &Mat, lambda: f32) -> Self {
-        let (penalty, factor) = factorise(view(z), lambda);
-        let (n, d) = z.shape();
-        let (whitened, complement) = by_rows(n, d, |start, rows, complement| {
+    /// The same, in the place of the rows.
+    ///
+    /// # Panics
+    /// When `z` is not finite.
+    pub fn of(z: Mat, lambda: f32) -> Self {
+        if z.cols() <= z.rows() { Self::primal(z, lambda) } else { Self::kernel(&z, lambda) }
+    }
+
+    fn primal(z: Mat, lambda: f32) -> Self {
+        let (penalty, factor) = factorise(view(&z), lambda);
+        let d = z.cols();
+        let (whitened, complement) = by_rows(z, |_, rows, complement| {
             // Pᵀ = L⁻¹ Zᵀ, for some of the columns [d, chunk].
-            let mut columns = Small::from_fn(d, complement.len(), |c, r| f64::from(z.get(start + r, c)));
+            let mut columns = Small::from_fn(d, complement.len(), |c, r| f64::from(rows[r * d + c]));
             solve_lower_triangular_in_place(factor.as_ref(), columns.as_mut(), Par::Seq);
             for (place, row) in rows.chunks_exact_mut(d).enumerate() {
                 let column = columns.col(place);
+                let least = alone(row, penalty);
                 row.iter_mut().zip(column.iter()).for_each(|(p, &x)| *p = x as f32);
-                let rest = 1.0 - column.squared_norm_l2();
-                complement[place] = rest.clamp(alone(z.row(start + place), penalty), 1.0);
+                complement[place] = (1.0 - column.squared_norm_l2()).clamp(least, 1.0);
             }
         });
         Ridge { penalty, factor, form: Form::Primal { whitened }, complement }
@@ -72,7 +80,7 @@ impl Ridge {
     fn kernel(z: &Mat, lambda: f32) -> Self {
         let (penalty, factor) = factorise(view(z).transpose(), lambda);
         let n = z.rows();
-        let (hat, complement) = by_rows(n, n, |start, rows, complement| {
+        let (hat, complement) = by_rows(Mat::scratch(n, n), |start, rows, complement| {
             // Some of the columns of (L Lᵀ)⁻¹ [n, chunk]; it is symmetric, so they are written as rows.
             let one = |row, col| f64::from(u8::from(row == start + col));
             let mut columns = Small::from_fn(n, complement.len(), one);
@@ -201,10 +209,11 @@ fn alone(row: &[f32], penalty: f64) -> f64 {
     penalty / (penalty + squared_length)
 }
 
-/// A matrix `[rows, cols]` and `1 − h` for its rows (1 where there are no columns), filled by `fill(start,
-/// entries, complement)` for chunks of rows.
-fn by_rows(rows: usize, cols: usize, fill: impl Fn(usize, &mut [f32], &mut [f64]) + Sync) -> (Mat, Vec<f64>) {
-    let (mut out, mut complement) = (Mat::scratch(rows, cols), vec![1.0; rows]);
+/// A matrix and `1 − h` for its rows (1 where there are no columns), filled by `fill(start, entries, complement)` for chunks of
+/// rows.
+fn by_rows(mut out: Mat, fill: impl Fn(usize, &mut [f32], &mut [f64]) + Sync) -> (Mat, Vec<f64>) {
+    let (rows, cols) = out.shape();
+    let mut complement = vec![1.0; rows];
     let chunks = out.as_mut_slice().par_chunks_mut(CHUNK * cols.max(1));
     chunks
         .zip(complement.par_chunks_mut(CHUNK))
@@ -277,7 +286,7 @@ mod tests {
         ) {
             let z = Mat::from_fn(n, d, |row, col| entries[row * 40 + col]);
             let y = wave(n, 3);
-            check(&Ridge::primal(&z, lambda), &z, &y);
+            check(&Ridge::primal(z.clone(), lambda), &z, &y);
             check(&Ridge::kernel(&z, lambda), &z, &y);
         }
     }

@@ -11,6 +11,7 @@
 //! Cost: `2 N² r` flops and one pass over `N²` cosines in cache; memory `O(kept + tile)`. Strips are fixed
 //! and independent: the result has the same bits on any number of threads.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use super::tall::view;
 use super::{Mat, Pattern, SparseMat};
 
 /// Query rows per strip, the unit of parallel work.
-const STRIP: usize = 128;
+pub(super) const STRIP: usize = 128;
 /// Base rows per tile: `STRIP x TILE` cosines stay in the second-level cache.
 const TILE: usize = 1024;
 /// Cosines tested together before any of them is looked at.
@@ -64,6 +65,15 @@ impl Likeness {
         self.len() == 0
     }
 
+    /// What nodes point at: the first matrix of every part, side by side.
+    pub(super) fn leading(&self) -> Cow<'_, Mat> {
+        let firsts: Vec<&Mat> = self.parts.iter().filter_map(|part| part.first()).collect();
+        match &firsts[..] {
+            [one] => Cow::Borrowed(one),
+            several => Cow::Owned(Mat::side_by_side(several)),
+        }
+    }
+
     /// Some of the nodes.
     pub fn select(&self, nodes: &[u32]) -> Self {
         let select = |part: &Vec<Mat>| part.iter().map(|rows| rows.select_rows(nodes)).collect();
@@ -98,10 +108,10 @@ pub fn neighbours_among(
 }
 
 /// The matrices of each part.
-type Factors<'a> = [Vec<&'a Mat>];
+pub(super) type Factors<'a> = [Vec<&'a Mat>];
 
 impl Likeness {
-    fn factors(&self) -> Vec<Vec<&Mat>> {
+    pub(super) fn factors(&self) -> Vec<Vec<&Mat>> {
         self.parts.iter().map(|part| part.iter().collect()).collect()
     }
 }
@@ -134,7 +144,13 @@ fn search(
 }
 
 /// Shows the whole base to the strip of queries that begins at `start`.
-fn search_strip(queries: &Factors<'_>, start: usize, base: &Factors<'_>, others: usize, best: &mut [Best]) {
+pub(super) fn search_strip(
+    queries: &Factors<'_>,
+    start: usize,
+    base: &Factors<'_>,
+    others: usize,
+    best: &mut [Best],
+) {
     if best.iter().all(|row| row.top_k == Some(0)) {
         return;
     }
@@ -210,7 +226,7 @@ impl pulp::NullaryFnOnce for Scan<'_> {
 }
 
 /// What one query has found so far.
-struct Best {
+pub(super) struct Best {
     /// Cosines below this cannot be kept any more.
     bar: f32,
     top_k: Option<usize>,
@@ -220,7 +236,7 @@ struct Best {
 }
 
 impl Best {
-    fn new(threshold: f32, top_k: Option<usize>, excluded: Option<u32>) -> Self {
+    pub(super) fn new(threshold: f32, top_k: Option<usize>, excluded: Option<u32>) -> Self {
         Best { bar: threshold, top_k, excluded, found: Vec::new() }
     }
 
@@ -252,7 +268,7 @@ impl Best {
     }
 
     /// The kept neighbours, indices ascending.
-    fn finish(mut self) -> Vec<(u32, f32)> {
+    pub(super) fn finish(mut self) -> Vec<(u32, f32)> {
         if let Some(top_k) = self.top_k {
             self.trim(top_k);
         }

@@ -2,12 +2,20 @@
 //! views. It depends on the graph and a few settings alone, so all splits and seeds share it.
 
 use super::SelfExpression;
+use super::latent_graph::LARGE;
 use super::learner::Views;
 use super::low_rank::DirectionMap;
 use super::node_identity::NodeIdentity;
 use super::views::{Basis, NeighbourRows, View};
 use crate::graph::{Features, Graph};
-use crate::linalg::{Mat, SparseMat};
+use crate::linalg::{Mat, SparseMat, release_buffers};
+
+/// Gives back what was needed for a while, where nodes are many.
+pub(super) fn settle(nodes: usize) {
+    if nodes > LARGE {
+        release_buffers();
+    }
+}
 
 /// The two views of a training graph: what all graphs are seen with.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,12 +54,14 @@ impl EdgeBasis {
 
 impl Bases {
     pub(super) fn fit(graph: &Graph, features: &Features, components: usize) -> Self {
-        Bases {
+        let bases = Bases {
             identity: NodeIdentity::of(features),
             features: Basis::fit(View::Features, graph, features, components),
             edges: EdgeBasis::fit(graph, components),
             incoming: graph.is_directed().then(|| EdgeBasis::fit(&graph.reversed(), components)),
-        }
+        };
+        settle(graph.num_nodes());
+        bases
     }
 
     /// The degrees by which neighbour rows are scaled, and those of the reversed edges, where they have a direction.
@@ -100,7 +110,11 @@ impl Inputs {
         match views {
             Views::Features => self.features.clone(),
             Views::Adjacency => self.profile_directions(),
-            Views::Both => Mat::side_by_side(&[self.features.clone(), self.profile_directions()]),
+            Views::Both => {
+                let incoming = self.incoming.as_ref().map(|incoming| &incoming.directions);
+                let parts = [&self.features, &self.profiles.directions].into_iter().chain(incoming);
+                Mat::side_by_side(&parts.collect::<Vec<_>>())
+            }
         }
     }
 
@@ -108,15 +122,17 @@ impl Inputs {
     pub fn profile_directions(&self) -> Mat {
         match &self.incoming {
             None => self.profiles.directions.clone(),
-            Some(incoming) => {
-                Mat::side_by_side(&[self.profiles.directions.clone(), incoming.directions.clone()])
-            }
+            Some(incoming) => Mat::side_by_side(&[&self.profiles.directions, &incoming.directions]),
         }
     }
 
-    /// Everything that is known of the nodes, whose features these are: features, and whole neighbour rows.
-    pub(super) fn sights(&self, features: &Features) -> Vec<Features> {
-        let rows = |profiles: &Profiles| Features::Sparse(profiles.neighbour_rows.clone());
+    /// Everything that is known of the nodes, whose features these are: features, and whole neighbour rows, or, if `lean`, the leading
+    /// directions of profiles.
+    pub(super) fn sights(&self, features: &Features, lean: bool) -> Vec<Features> {
+        let rows = |profiles: &Profiles| match lean {
+            true => Features::Dense(profiles.directions.clone()),
+            false => Features::Sparse(profiles.neighbour_rows.clone()),
+        };
         let own = (features.dim() > 0).then(|| features.clone());
         own.into_iter().chain([rows(&self.profiles)]).chain(self.incoming.as_ref().map(rows)).collect()
     }
@@ -142,16 +158,17 @@ pub(super) struct Candidate {
 impl Candidate {
     /// Keeps up to `rank` directions of some views; 0 keeps all.
     pub(super) fn fit(inputs: &Inputs, views: Views, ridge: f32, rank: usize) -> Self {
-        let rows = inputs.rows(views);
-        let map = directions(&rows, ridge, rank);
-        Candidate { directions: map.directions(&rows), map }
+        // Made twice: while directions are found, there is no room for a copy where nodes are many.
+        let map = directions(inputs.rows(views), ridge, rank);
+        Candidate { directions: map.directions(&inputs.rows(views)), map }
     }
 }
 
 /// The way from rows to at most `rank` directions; 0 keeps all.
-pub(super) fn directions(rows: &Mat, ridge: f32, rank: usize) -> DirectionMap {
+pub(super) fn directions(rows: Mat, ridge: f32, rank: usize) -> DirectionMap {
     if rank == 0 {
-        return DirectionMap::unfiltered(rows, ridge);
+        return DirectionMap::unfiltered(&rows, ridge);
     }
-    DirectionMap::fit(&SelfExpression::new(rows, ridge), rank.min(rows.cols()).min(rows.rows()))
+    let rank = rank.min(rows.cols()).min(rows.rows());
+    DirectionMap::fit(&SelfExpression::of(rows, ridge), rank)
 }

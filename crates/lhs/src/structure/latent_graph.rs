@@ -1,12 +1,79 @@
 //! The latent graph: nodes joined by the cosine of their directions.
 //!
 //! `s_ij = max(0, <l_i, l_j>)` for unit rows; kept where it reaches the threshold and is among the `top_k` of
-//! either end, with its weight. An exact all-pairs search in tiles: `O(n² r)` multiply-adds, `O(n top_k)` memory.
+//! either end, with its weight. An exact all-pairs search in tiles: `O(n² r)` multiply-adds, `O(n top_k)` memory; in a large graph a
+//! search in inverted lists, whose recall is measured (`linalg::neighbours_in_lists`).
 //! The result is an ordinary weighted [`Graph`], so all that works on graphs works on it.
 
 use crate::error::Result;
 use crate::graph::{Graph, Labels};
-use crate::linalg::{Likeness, Mat, SparseMat, neighbours, neighbours_of};
+use serde::{Deserialize, Serialize};
+
+use crate::linalg::{Found, Likeness, Mat, SparseMat, neighbours, neighbours_in_lists, neighbours_of};
+use crate::training::Auto;
+
+/// Graphs of more nodes are large: what would look at all pairs looks at some.
+pub const LARGE: usize = 50_000;
+
+/// How nodes look for those that are like them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Search {
+    /// Among all.
+    Exact,
+    /// In inverted lists, which miss a few.
+    Ivf,
+}
+
+impl Search {
+    /// What a setting means for so many nodes.
+    pub fn of(setting: Auto<Search>, nodes: usize) -> Self {
+        setting.given().unwrap_or(if nodes > LARGE { Search::Ivf } else { Search::Exact })
+    }
+
+    /// Joins unit rows, see [`latent_graph`]; with the share of the neighbours that was found, where some were missed.
+    pub(super) fn joined(
+        self,
+        directions: &Mat,
+        threshold: f32,
+        top_k: Option<usize>,
+    ) -> Result<(Graph, Option<f32>)> {
+        match self {
+            Search::Exact => Ok((latent_graph(directions, threshold, top_k)?, None)),
+            Search::Ivf => {
+                let nodes = Likeness::from(directions.clone());
+                let found = neighbours_in_lists(&nodes, |_| true, floor(threshold), top_k, LISTED_WITH);
+                drop(nodes);
+                let Found { neighbours, recall, .. } = found;
+                Ok((joined(directions.rows(), edges_of(&neighbours))?, Some(recall)))
+            }
+        }
+    }
+
+    /// The same in parts, see [`latent_graph_in_parts`].
+    pub(super) fn joined_in_parts(
+        self,
+        parts: &[Likeness],
+        part_of: &[Option<u32>],
+        threshold: f32,
+        top_k: Option<usize>,
+    ) -> Result<(Graph, Option<f32>)> {
+        if self == Search::Exact {
+            return Ok((latent_graph_in_parts(parts, part_of, threshold, top_k)?, None));
+        }
+        let mut recalls = Vec::new();
+        let graph = in_parts(parts, part_of, |part, base| {
+            let asks = |node: u32| part_of[node as usize] == part;
+            let found = neighbours_in_lists(base, asks, floor(threshold), top_k, LISTED_WITH);
+            recalls.push(found.recall);
+            edges_of(&found.neighbours)
+        })?;
+        Ok((graph, recalls.into_iter().reduce(f32::min)))
+    }
+}
+
+/// The seed of inverted lists.
+const LISTED_WITH: u64 = 0x1157;
 
 /// Joins unit rows whose cosine is at least `threshold`, up to `top_k` from each node.
 pub fn latent_graph(directions: &Mat, threshold: f32, top_k: Option<usize>) -> Result<Graph> {
@@ -21,17 +88,29 @@ pub fn latent_graph_in_parts(
     threshold: f32,
     top_k: Option<usize>,
 ) -> Result<Graph> {
-    let together = Likeness::mean(parts);
-    let mut edges = Vec::new();
-    for part in (0..parts.len() as u32).map(Some).chain([None]) {
+    in_parts(parts, part_of, |part, base| {
         let nodes: Vec<u32> =
             (0..part_of.len() as u32).filter(|&node| part_of[node as usize] == part).collect();
-        let base = part.map_or(&together, |part| &parts[part as usize]);
         let found = neighbours_of(&nodes, base, floor(threshold), top_k);
-        for (query, &node) in nodes.iter().enumerate() {
-            edges.extend(found.row(query).map(|(other, weight)| (node.min(other), node.max(other), weight)));
-        }
+        let of_query = |(query, &node): (usize, &u32)| {
+            found.row(query).map(move |(other, weight)| (node, other, weight))
+        };
+        nodes.iter().enumerate().flat_map(of_query).collect()
+    })
+}
+
+/// What the nodes of each part find with the likeness of their part, joined.
+fn in_parts(
+    parts: &[Likeness],
+    part_of: &[Option<u32>],
+    mut find: impl FnMut(Option<u32>, &Likeness) -> Vec<(u32, u32, f32)>,
+) -> Result<Graph> {
+    let mut edges = Vec::new();
+    for part in 0..parts.len() as u32 {
+        edges.extend(find(Some(part), &parts[part as usize]));
     }
+    edges.extend(find(None, &Likeness::mean(parts)));
+    edges.iter_mut().for_each(|(a, b, _)| (*a, *b) = ((*a).min(*b), (*a).max(*b)));
     // Of an edge that both ends chose, the heavier mention comes first and is kept.
     edges.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(b.2.total_cmp(&a.2)));
     joined(part_of.len(), edges)

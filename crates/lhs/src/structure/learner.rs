@@ -16,8 +16,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::agreement::{Agreement, Given, advantage, agreement, agreement_in_parts, vote_at};
-use super::inputs::{Bases, Candidate, Inputs, directions};
-use super::latent_graph::{blend, latent_graph, latent_graph_in_parts};
+use super::inputs::{Bases, Candidate, Inputs, directions, settle};
+use super::latent_graph::{LARGE, Search, blend};
 use super::low_rank::DirectionMap;
 use super::node_identity::NodeIdentity;
 use super::refiner::{Embedded, Refiner, RefinerConfig, RefinerInput};
@@ -48,6 +48,9 @@ pub struct StructureConfig {
     pub threshold: Auto<f32>,
     /// Neighbours kept per node, or `auto`; 0 keeps all that reach the threshold.
     pub top_k: Auto<usize>,
+    /// How nodes look for neighbours: `exact`, among all; `ivf`, in inverted lists, which miss a few; or `auto`: in lists in a graph of
+    /// more than 50,000 nodes.
+    pub search: Auto<Search>,
     /// Refinement rounds, at most; 0 uses the latent graph as it was induced.
     pub rounds: usize,
     /// Whether a round is kept only if the vote of the latent neighbours gets more validation nodes right than before it; training
@@ -94,6 +97,7 @@ impl Default for StructureConfig {
             directions_per_class: 8,
             threshold: Auto::CHOOSE,
             top_k: Auto::CHOOSE,
+            search: Auto::CHOOSE,
             rounds: 2,
             rounds_must_pay: true,
             given_share: Auto::CHOOSE,
@@ -155,9 +159,10 @@ impl StructureConfig {
         let found = session.shared(key, |session| {
             let views = self.views(task, session)?;
             let (bases, inputs) = (Arc::clone(&views.0), Arc::clone(&views.1));
-            let (choices, first) = self.choose(&inputs, task, session)?;
+            let (mut choices, first) = self.choose(&inputs, task, session)?;
             let part_of = parts(task, self.refiner.folds, derive(seed, &[0]));
-            let latent = choices.joins[0].graph(&first.directions)?;
+            let latent = choices.graph(&first.directions)?;
+            settle(task.graph.num_nodes());
             let fitted =
                 FittedStructure { bases, choices, first: first.map.clone(), part_of, rounds: Vec::new() };
             Ok((fitted, Structure { inputs, rounds: vec![latent] }))
@@ -180,7 +185,7 @@ impl StructureConfig {
         release_buffers();
         fitted.choices.given_share =
             self.given_share.given().unwrap_or_else(|| share_of_given(structure.latent(), task));
-        let sights = structure.inputs.sights(task.features);
+        let sights = structure.inputs.sights(task.features, fitted.choices.lean);
         let rows = structure.inputs.rows(fitted.choices.views);
         let first = [fitted.first.directions(&rows).into()];
         let mut before = self.fair_vote(&first, &fitted.choices.joins[0], task);
@@ -190,14 +195,14 @@ impl StructureConfig {
             let known = Known { rows: &rows, graph: &graph, sights: &sights };
             let learned = self.refine_once(&stage, &known, &fitted.part_of, task, session)?;
             let likeness = learned.likeness(&known);
-            let join = self.join(&self.agreement_in_parts(&likeness, &fitted.part_of, task));
+            let mut join = self.join(&self.agreement_in_parts(&likeness, &fitted.part_of, task));
             let vote = self.fair_vote(&likeness, &join, task);
             if self.rounds_must_pay && vote <= before {
                 fitted.choices.declined = Some(vote);
                 break;
             }
             before = vote;
-            let latent = join.blended(&likeness, &fitted.part_of, task.graph, fitted.choices.given_share)?;
+            let latent = fitted.choices.blended(&mut join, &likeness, &fitted.part_of, task.graph)?;
             fitted.choices.joins.push(join);
             fitted.rounds.push(learned);
             structure.rounds.push(latent);
@@ -239,7 +244,7 @@ impl StructureConfig {
             let refiner =
                 Refiner::fit(&name, &input, &self.refiner, derive(stage.seed, &[part as u64]), session)?;
             let (said, _) = said(&refiner, known);
-            let map = directions(&said, self.ridge, self.rank(task.num_classes));
+            let map = directions(said, self.ridge, self.rank(task.num_classes));
             Ok((refiner, map))
         };
         Ok(Round { parts: (0..self.refiner.folds).map(one).collect::<Result<_>>()? })
@@ -290,19 +295,32 @@ impl StructureConfig {
         let mut best: Option<(Choices, Arc<Candidate>)> = None;
         let mut agreements = Vec::new();
         for views in candidates {
-            let candidate = session.shared(
-                || {
+            let fit = || Candidate::fit(inputs, views, self.ridge, rank);
+            let candidate = if task.graph.num_nodes() > LARGE {
+                // Kept for nobody else: there is no room.
+                Arc::new(fit())
+            } else {
+                let key = || {
                     let key = MemoKey::new("directions").graph(task.graph).features(task.features);
                     key.setting((views, self.components, self.ridge, rank))
-                },
-                |_| Ok(Candidate::fit(inputs, views, self.ridge, rank)),
-            )?;
+                };
+                session.shared(key, |_| Ok(fit()))?
+            };
+            settle(task.graph.num_nodes());
             let found = self.agreement(&candidate.directions, task);
             agreements.push((views, found.nearest));
             if best.as_ref().is_none_or(|(best, _)| found.vote > best.joins[0].vote) {
                 let joins = vec![self.join(&found)];
-                let choices =
-                    Choices { views, joins, given_share: 0.0, agreements: Vec::new(), declined: None };
+                let (search, lean) = (self.search, task.graph.num_nodes() > LARGE);
+                let choices = Choices {
+                    views,
+                    joins,
+                    given_share: 0.0,
+                    agreements: Vec::new(),
+                    declined: None,
+                    search,
+                    lean,
+                };
                 best = Some((choices, candidate));
             }
         }
@@ -331,7 +349,7 @@ impl StructureConfig {
 
     fn join(&self, found: &Agreement) -> Join {
         let top_k = if self.top_k.given() == Some(0) { 0 } else { found.top_k };
-        Join { top_k, threshold: found.threshold, vote: found.vote }
+        Join { top_k, threshold: found.threshold, vote: found.vote, recall: None }
     }
 }
 
@@ -355,6 +373,16 @@ pub struct Choices {
     pub agreements: Vec<(Views, f32)>,
     /// The vote after a round that was not kept, since it was no better than before.
     pub declined: Option<f32>,
+    /// How nodes look for neighbours.
+    #[serde(default = "by_size")]
+    pub search: Auto<Search>,
+    /// Whether refiners read leading directions of profiles in place of whole rows, as they do in a large graph.
+    #[serde(default)]
+    pub lean: bool,
+}
+
+fn by_size() -> Auto<Search> {
+    Auto::CHOOSE
 }
 
 /// How a round joins nodes.
@@ -366,9 +394,35 @@ pub struct Join {
     pub threshold: f32,
     /// Share of the training nodes whose class the vote of their neighbours finds, 0..=1.
     pub vote: f32,
+    /// Share of the neighbours that was found, 0..=1, where the search was not exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recall: Option<f32>,
 }
 
 impl Choices {
+    /// The latent graph of round 0.
+    fn graph(&mut self, directions: &Mat) -> Result<Graph> {
+        let search = Search::of(self.search, directions.rows());
+        let join = &mut self.joins[0];
+        let (graph, recall) = search.joined(directions, join.threshold, join.cap())?;
+        join.recall = recall;
+        Ok(graph)
+    }
+
+    /// That of a refined round, `ζA + (1-ζ)S`.
+    fn blended(
+        &self,
+        join: &mut Join,
+        parts: &[Likeness],
+        part_of: &[Option<u32>],
+        given: &Graph,
+    ) -> Result<Graph> {
+        let search = Search::of(self.search, part_of.len());
+        let (joined, recall) = search.joined_in_parts(parts, part_of, join.threshold, join.cap())?;
+        join.recall = recall;
+        blend(given, &joined, self.given_share)
+    }
+
     /// What was chosen, in words.
     pub fn diagnostics(&self) -> Vec<String> {
         let agreements: Vec<String> = self
@@ -389,6 +443,12 @@ impl Choices {
                 join.threshold,
                 100.0 * join.vote
             ));
+            words.extend(join.recall.map(|recall| {
+                format!(
+                    "round {round}: the search found {:.1} % of the nearest, measured at a sample",
+                    100.0 * recall
+                )
+            }));
         }
         if self.joins.iter().any(|join| join.vote == 0.0) {
             words.push(
@@ -414,22 +474,6 @@ impl Choices {
 impl Join {
     fn cap(&self) -> Option<usize> {
         (self.top_k > 0).then_some(self.top_k)
-    }
-
-    fn graph(&self, directions: &Mat) -> Result<Graph> {
-        latent_graph(directions, self.threshold, self.cap())
-    }
-
-    /// The latent graph of a refined round, `ζA + (1-ζ)S`.
-    fn blended(
-        &self,
-        parts: &[Likeness],
-        part_of: &[Option<u32>],
-        given: &Graph,
-        given_share: f32,
-    ) -> Result<Graph> {
-        let joined = latent_graph_in_parts(parts, part_of, self.threshold, self.cap())?;
-        blend(given, &joined, given_share)
     }
 }
 
@@ -568,13 +612,16 @@ impl FittedStructure {
         let rows = inputs.rows(self.choices.views);
         let part_of: Vec<Option<u32>> =
             known.iter().map(|known| known.and_then(|node| self.part_of[node as usize])).collect();
-        let Choices { joins, given_share, .. } = &self.choices;
-        let mut rounds = vec![joins[0].graph(&self.first.directions(&rows))?];
-        let sights = if self.rounds.is_empty() { Vec::new() } else { inputs.sights(features) };
-        for (number, (round, join)) in (1..).zip(self.rounds.iter().zip(&joins[1..])) {
+        let mut choices = self.choices.clone();
+        let mut rounds = vec![choices.graph(&self.first.directions(&rows))?];
+        let sights =
+            if self.rounds.is_empty() { Vec::new() } else { inputs.sights(features, self.choices.lean) };
+        for (number, (round, mut join)) in
+            (1..).zip(self.rounds.iter().zip(self.choices.joins[1..].iter().copied()))
+        {
             let before = self.known_before(number, graph, &rounds[number - 1])?;
             let likeness = round.likeness(&Known { rows: &rows, graph: &before, sights: &sights });
-            rounds.push(join.blended(&likeness, &part_of, graph, *given_share)?);
+            rounds.push(choices.blended(&mut join, &likeness, &part_of, graph)?);
         }
         Ok(Structure { inputs, rounds })
     }

@@ -10,9 +10,12 @@
 //! `linalg::leading_eigenpairs`. The pairs are found to a residual of 1e-4 of the largest eigenvalue.
 
 use super::SelfExpression;
+use super::latent_graph::LARGE;
 use super::views::to_unit_rows;
-use crate::linalg::{EigenOptions, Mat, leading_eigenpairs, matmul, whitening};
+use crate::linalg::{EigenOptions, Mat, SymmetricOperator, leading_eigenpairs, matmul, whitening};
 
+/// Columns that are found together where nodes are many and room is short.
+const NARROW_BLOCK: usize = 8;
 /// Eigenvalues below this, relative to the largest, are rounding errors.
 const NOISE: f32 = 1e-6;
 
@@ -26,7 +29,11 @@ pub struct DirectionMap {
 impl DirectionMap {
     /// Keeps the `rank` leading directions of a self-expression.
     pub fn fit(expression: &SelfExpression, rank: usize) -> Self {
-        let pairs = leading_eigenpairs(expression, rank, &EigenOptions::default());
+        let mut options = EigenOptions::default();
+        if expression.dim() > LARGE {
+            options.block = NARROW_BLOCK;
+        }
+        let pairs = leading_eigenpairs(expression, rank, &options);
         let floor = NOISE * pairs.values.first().map_or(0.0, |value| value.abs());
         let mut scaled = pairs.vectors; // U Σ⁻¹ |Σ|^½ [n,r]
         for row in 0..scaled.rows() {

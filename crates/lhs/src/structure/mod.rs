@@ -18,6 +18,7 @@ pub mod self_expression;
 pub mod views;
 
 pub use inputs::{Bases, Inputs, Profiles};
+pub use latent_graph::{LARGE, Search};
 pub use learner::{Choices, FittedStructure, Join, Structure, StructureConfig, Views};
 pub use refiner::{Constraint, RefinerConfig};
 pub use self_expression::SelfExpression;

@@ -19,7 +19,12 @@ pub struct SelfExpression {
 impl SelfExpression {
     /// Solves for rows `[n,d]` under a penalty above 0.
     pub fn new(rows: &Mat, penalty: f32) -> Self {
-        let ridge = Ridge::new(rows, penalty);
+        Self::of(rows.clone(), penalty)
+    }
+
+    /// The same, in the place of the rows.
+    pub fn of(rows: Mat, penalty: f32) -> Self {
+        let ridge = Ridge::of(rows, penalty);
         let leverage = ridge.hat_diagonal();
         let scale = ridge.hat_complement().into_iter().map(|rest| 1.0 / rest).collect();
         SelfExpression { ridge, leverage, scale }

@@ -18,9 +18,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::latent_graph::LARGE;
 use crate::graph::{Features, Graph, normalise};
 use crate::linalg::{EigenOptions, LinearMap, Mat, Pattern, SparseMat, truncated_svd};
 
+/// Products that directions of a large graph may take: those that have not settled by then are hardly better than their neighbours
+/// in the spectrum.
+const PRODUCTS_IF_LARGE: usize = 40;
 /// Rows shorter than this point nowhere and stay zero.
 const SHORTEST: f32 = 1e-12;
 
@@ -135,7 +139,11 @@ fn principal(matrix: &dyn LinearMap, components: usize) -> Mat {
     if rank == 0 {
         return Mat::zeros(matrix.cols(), 0);
     }
-    truncated_svd(matrix, rank, &EigenOptions::default()).right
+    let mut options = EigenOptions::default();
+    if matrix.rows() > LARGE {
+        options.max_iterations = PRODUCTS_IF_LARGE;
+    }
+    truncated_svd(matrix, rank, &options).right
 }
 
 /// `D^-1 A` over the known nodes, `[n, num_known]`.

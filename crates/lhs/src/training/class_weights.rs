@@ -86,6 +86,11 @@ impl ClassLoss {
         }
     }
 
+    /// A loss with these weights, as [`ClassLoss::weights`] gave them.
+    pub(crate) fn from_weights(weights: Option<&[f32]>) -> Self {
+        ClassLoss(weights.map(Rc::from))
+    }
+
     /// The weight of each class; none where all count the same.
     pub fn weights(&self) -> Option<&[f32]> {
         self.0.as_deref()

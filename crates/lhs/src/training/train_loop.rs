@@ -121,6 +121,20 @@ pub trait Objective {
     /// The loss of one step; everything random in it comes from `seed`.
     fn loss(&self, parameters: &[Var], seed: u64) -> Var;
 
+    /// Steps of the optimiser in an epoch, 1 or more.
+    fn steps(&self) -> usize {
+        1
+    }
+
+    /// The loss of a step of an epoch, and its gradients with respect to the parameters. An objective with several steps
+    /// finds them itself, each of another share of its examples; everything random comes from the seed, which is the epoch's.
+    fn gradient(&self, values: &[Rc<Mat>], seed: u64, _step: usize) -> (f32, Vec<Rc<Mat>>) {
+        let parameters: Vec<Var> = values.iter().map(|value| Var::parameter(Rc::clone(value))).collect();
+        let loss = self.loss(&parameters, seed);
+        let found = gradients(&loss, &parameters.iter().collect::<Vec<_>>(), Order::First);
+        (loss.scalar(), found.iter().map(Var::shared_value).collect())
+    }
+
     /// How many examples the loss is a mean of.
     fn num_examples(&self) -> usize;
 
@@ -213,7 +227,7 @@ pub fn train(
     let adam = config.adam(objective.num_examples());
     let companion = objective.companion();
     let mut state = match session.load(stage)? {
-        Some(checkpoint) => State::resume(&checkpoint, parameters, adam, companion)?,
+        Some(checkpoint) => State::resume(&checkpoint, parameters, adam, companion, objective.steps())?,
         None => State::fresh(parameters, adam),
     };
     let mut saved = Instant::now();
@@ -274,18 +288,19 @@ impl State {
         }
     }
 
+    /// The steps of an epoch; says what they lost on average.
     fn step(&mut self, objective: &impl Objective, decays: &[bool], seed: u64) -> f32 {
-        let vars: Vec<Var> = self.values.iter().map(|value| Var::parameter(Rc::clone(value))).collect();
-        let loss = objective.loss(&vars, seed);
-        let found = gradients(&loss, &vars.iter().collect::<Vec<_>>(), Order::First);
-        let loss = loss.scalar();
-        // With the variables gone, the values are this state's alone and are updated in place.
-        drop(vars);
-        self.adam.next_step();
-        for (index, (value, gradient)) in self.values.iter_mut().zip(&found).enumerate() {
-            self.adam.update(index, Rc::make_mut(value), gradient.value(), decays[index]);
+        let mut sum = 0.0;
+        for step in 0..objective.steps() {
+            let (loss, found) = objective.gradient(&self.values, seed, step);
+            // With the variables gone, the values are this state's alone and are updated in place.
+            self.adam.next_step();
+            for (index, (value, gradient)) in self.values.iter_mut().zip(&found).enumerate() {
+                self.adam.update(index, Rc::make_mut(value), gradient, decays[index]);
+            }
+            sum += loss;
         }
-        loss
+        sum / objective.steps() as f32
     }
 
     fn constants(&self) -> Vec<Var> {
@@ -345,6 +360,7 @@ impl State {
         parameters: &Parameters,
         adam: AdamConfig,
         companion: Option<&dyn Companion>,
+        steps: usize,
     ) -> Result<Self> {
         let mut state = Self::fresh(parameters, adam);
         state.progress = serde_json::from_value(checkpoint.state.clone()).map_err(|error| {
@@ -360,7 +376,7 @@ impl State {
         state.best = restore("best")?;
         state.adam.first = restore("adam_first")?;
         state.adam.second = restore("adam_second")?;
-        let steps = companion.map_or(1, Companion::optimiser_steps);
+        let steps = steps * companion.map_or(1, Companion::optimiser_steps);
         state.adam.steps = (state.progress.epochs * steps) as u64;
         if let Some(companion) = companion {
             companion.resume(&checkpoint.tensors)?;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use lhs::error::Result;
 use lhs::graph::{Dataset, DatasetParts, Features, Graph, Labelled, Labels, Split};
 use lhs::linalg::Mat;
-use lhs::models::{ModelKind, NodeClassifier, kinds};
+use lhs::models::{AnyModel, ModelKind, NodeClassifier, SavedModel, kind, kinds};
 use lhs::training::{Checkpoint, CheckpointStore, EpochRecord, Observer, Session, Task};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -162,21 +162,44 @@ impl Observer for StopSoon {
     }
 }
 
+/// Stopped in the middle and resumed, a model is what it is without a stop.
+fn resumes(name: &str, config: &AnyModel, task: &Task<'_>) -> SavedModel {
+    let whole = config.fit_with(task, 3, &mut Session::default()).unwrap().saved().unwrap();
+    let (mut store, stop_soon) = (Kept::default(), StopSoon::default());
+    let mut session = Session { observer: &stop_soon, checkpoints: Some(&mut store), ..Session::default() };
+    assert!(config.fit_with(task, 3, &mut session).is_err(), "{name} was stopped");
+    let mut session = Session { checkpoints: Some(&mut store), ..Session::default() };
+    let resumed = config.fit_with(task, 3, &mut session).unwrap().saved().unwrap();
+    assert!(resumed == whole, "{name}: other bits after a resume");
+    whole
+}
+
 #[test]
 fn a_training_that_was_stopped_is_resumed_to_the_same_bits() {
     let dataset = dataset(90);
     let task = Task::new(&dataset, &dataset.splits()[0]).unwrap();
     for kind in kinds() {
-        let config = (kind.build)(&quick_settings(kind)).unwrap();
-        let whole = config.fit_with(&task, 3, &mut Session::default()).unwrap().saved().unwrap();
-        let (mut store, stop_soon) = (Kept::default(), StopSoon::default());
-        let mut session =
-            Session { observer: &stop_soon, checkpoints: Some(&mut store), ..Session::default() };
-        assert!(config.fit_with(&task, 3, &mut session).is_err(), "{} was stopped", kind.name);
-        let mut session = Session { checkpoints: Some(&mut store), ..Session::default() };
-        let resumed = config.fit_with(&task, 3, &mut session).unwrap().saved().unwrap();
-        assert!(resumed == whole, "{}: other bits after a resume", kind.name);
+        resumes(kind.name, &(kind.build)(&quick_settings(kind)).unwrap(), &task);
     }
+}
+
+#[test]
+fn lhs_in_batches_and_with_inverted_lists_is_resumed_and_restored_too() {
+    let dataset = dataset(400);
+    let task = Task::new(&dataset, &dataset.splits()[0]).unwrap();
+    let kind = kind("lhs").unwrap();
+    let mut settings = quick_settings(kind);
+    settings.insert("batch".into(), 40.into());
+    settings.insert("latent_hops".into(), 1.into());
+    settings.insert("structure".into(), toml::toml! { search = "ivf" }.into());
+    let saved = resumes("lhs in batches", &(kind.build)(&settings).unwrap(), &task);
+    let model = (kind.restore)(&saved).unwrap();
+    let whole = model.predict(dataset.graph(), dataset.features()).unwrap();
+    let restored = (kind.restore)(&model.saved().unwrap()).unwrap();
+    assert_eq!(restored.predict(dataset.graph(), dataset.features()).unwrap(), whole);
+    let scores = model.channel_scores(dataset.graph(), dataset.features()).unwrap().unwrap();
+    assert!(scores.iter().any(|(name, _)| name == "hops over the latent graph"));
+    assert!(model.embeddings(dataset.graph(), dataset.features()).unwrap().unwrap().rows() == 400);
 }
 
 #[test]

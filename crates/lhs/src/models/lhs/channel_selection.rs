@@ -120,17 +120,20 @@ impl ChannelSelection {
 const FEATURES_ALONE: ChannelSet =
     ChannelSet { profile: false, incoming_profile: false, given: false, incoming: false, latent: false };
 
-/// What each channel says at the labelled nodes.
+/// What each channel says at the labelled nodes, of each view.
 struct ChannelViews {
-    /// By which profiles are part of the own code: none, those of the edges, the incoming ones, both.
-    of_own: [Option<OwnViews>; 4],
+    features: OfView,
+    profile: OfView,
+    incoming_profile: Option<OfView>,
 }
 
-struct OwnViews {
+/// Of one view: itself, and what of it comes over the graphs.
+struct OfView {
     own: Mat,
     latent: Mat,
-    given: Mat,
-    incoming: Option<Mat>,
+    /// Two hops, one hop.
+    given: [Mat; 2],
+    incoming: Option<[Mat; 2]>,
 }
 
 impl ChannelViews {
@@ -138,56 +141,52 @@ impl ChannelViews {
         let inputs = structure.inputs.as_ref();
         let average = |graph: &Graph| normalise::row_stochastic(graph);
         let latent = average(structure.latent());
-        // Two hops along one graph, side by side.
         let directed = inputs.incoming.is_some();
         let along = if directed { average(task.graph) } else { average(&task.graph.to_undirected()) };
         let against = directed.then(|| average(&task.graph.reversed()));
         let hops = |step: &dyn LinearMap, own: &Mat| {
             let one = step.apply(own);
-            Mat::side_by_side(&[step.apply(&one).select_rows(nodes), one.select_rows(nodes)])
+            [step.apply(&one).select_rows(nodes), one.select_rows(nodes)]
         };
-        let of_own = std::array::from_fn(|number| {
-            let mut views = vec![&inputs.features];
-            if number & 1 != 0 {
-                views.push(&inputs.profiles.directions);
-            }
-            if number & 2 != 0 {
-                views.push(&inputs.incoming.as_ref()?.directions);
-            }
-            let own = leading_columns(&views);
-            Some(OwnViews {
+        let of = |view: &Mat| {
+            let columns = view.cols().min(COLUMNS);
+            let own = Mat::from_fn(view.rows(), columns, |row, col| view.get(row, col));
+            OfView {
                 latent: latent.apply(&own).select_rows(nodes),
                 given: hops(&along, &own),
                 incoming: against.as_ref().map(|against| hops(against, &own)),
                 own: own.select_rows(nodes),
-            })
-        });
-        ChannelViews { of_own }
+            }
+        };
+        ChannelViews {
+            features: of(&inputs.features),
+            profile: of(&inputs.profiles.directions),
+            incoming_profile: inputs.incoming.as_ref().map(|incoming| of(&incoming.directions)),
+        }
     }
 
     fn rows(&self, set: ChannelSet) -> Mat {
-        let number = usize::from(set.profile) + 2 * usize::from(set.incoming_profile);
-        let Some(views) = &self.of_own[number] else { return Mat::zeros(0, 0) };
-        let mut parts = vec![views.own.clone()];
+        let mut views = vec![&self.features];
+        if set.profile {
+            views.push(&self.profile);
+        }
+        if set.incoming_profile {
+            let Some(incoming) = &self.incoming_profile else { return Mat::zeros(0, 0) };
+            views.push(incoming);
+        }
+        let mut parts: Vec<&Mat> = views.iter().map(|view| &view.own).collect();
         if set.latent {
-            parts.push(views.latent.clone());
+            parts.extend(views.iter().map(|view| &view.latent));
         }
-        if set.given {
-            parts.push(views.given.clone());
+        for hop in 0..2 {
+            parts.extend(views.iter().filter(|_| set.given).map(|view| &view.given[hop]));
         }
-        if set.incoming {
-            parts.extend(views.incoming.clone());
+        for hop in 0..2 {
+            let incoming = views.iter().filter(|_| set.incoming).filter_map(|view| view.incoming.as_ref());
+            parts.extend(incoming.map(|hops| &hops[hop]));
         }
         Mat::side_by_side(&parts)
     }
-}
-
-fn leading_columns(parts: &[&Mat]) -> Mat {
-    let cut = |part: &&Mat| {
-        let columns = part.cols().min(COLUMNS);
-        Mat::from_fn(part.rows(), columns, |row, col| part.get(row, col))
-    };
-    Mat::side_by_side(&parts.iter().map(cut).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! Cost: one training for each way; only the elected are kept.
 
 use super::encoder::{self, Channels, Encoder};
+use super::rows::NodeRows;
 use super::{HOPS, Lhs, Prepared};
 use crate::autograd::Var;
 use crate::error::Result;
@@ -47,6 +48,58 @@ pub(super) struct Member {
 }
 
 impl Member {
+    /// The only one.
+    pub(super) fn alone(config: &Lhs, channels: Channels, parameters: Parameters) -> Self {
+        Member { way: AS_SET.to_string(), config: config.clone(), channels, share: 1.0, parameters }
+    }
+
+    /// Class probabilities on a graph, `[n,classes]`.
+    pub(super) fn probabilities(&self, graph: &Graph, features: &Features, structure: &Structure) -> Mat {
+        let parameters = self.parameters.constants();
+        match self.rows(graph, features, structure) {
+            Some(rows) => probabilities(&rows, &parameters),
+            None => probabilities(&self.network(graph, features, structure), &parameters),
+        }
+    }
+
+    /// What each channel adds to the class scores.
+    pub(super) fn channel_scores(
+        &self,
+        graph: &Graph,
+        features: &Features,
+        structure: &Structure,
+    ) -> Vec<(&'static str, Mat)> {
+        let parameters = self.parameters.constants();
+        match self.rows(graph, features, structure) {
+            Some(rows) => rows.named(&parameters, |encoder, parameters| encoder.channel_scores(parameters)),
+            None => self.network(graph, features, structure).channel_scores(&parameters),
+        }
+    }
+
+    /// The codes that classes are read from.
+    pub(super) fn codes(&self, graph: &Graph, features: &Features, structure: &Structure) -> Mat {
+        let parameters = self.parameters.constants();
+        match self.rows(graph, features, structure) {
+            Some(rows) => {
+                let mut codes =
+                    rows.named(&parameters, |encoder, parameters| vec![("", encoder.codes(parameters))]);
+                codes.pop().map_or_else(|| Mat::zeros(0, 0), |(_, codes)| codes)
+            }
+            None => self.network(graph, features, structure).codes(&parameters),
+        }
+    }
+
+    /// The rows of the nodes, where it learned in batches.
+    fn rows<'a>(
+        &'a self,
+        graph: &Graph,
+        features: &'a Features,
+        structure: &'a Structure,
+    ) -> Option<NodeRows<'a>> {
+        (self.channels.rows > 0)
+            .then(|| NodeRows::new(&self.config, self.channels, graph, features, structure))
+    }
+
     /// The network on a graph.
     pub(super) fn network<'a>(
         &'a self,

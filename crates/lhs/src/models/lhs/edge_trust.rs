@@ -98,7 +98,9 @@ impl Lhs {
         seed: u64,
         session: &mut Session<'_>,
     ) -> Result<(EdgeTrust, Option<EdgeWeights>)> {
+        // In batches trials would take as long as the training itself.
         let nothing_to_decide = self.trust.given() == Some(0.0)
+            || (self.trust.given().is_none() && self.batch_size(task).is_some())
             || task.graph.num_edges() < FEWEST_EDGES
             || (self.trust.given().is_none() && task.val.nodes.is_empty());
         if nothing_to_decide {

@@ -28,8 +28,8 @@ use super::{Lhs, stack};
 use crate::autograd::{Sparse, Var};
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, normalise};
-use crate::linalg::Mat;
 use crate::linalg::random::{derive, generator, glorot, hash};
+use crate::linalg::{Mat, SparseMat};
 use crate::structure::{Profiles, Structure};
 use crate::training::{Input, Network, Parameters, dropout_before};
 
@@ -126,17 +126,31 @@ pub struct Channels {
     pub directed: bool,
     /// Columns of the rows to restore; 0 without reconstruction.
     pub target: usize,
+    /// Columns of what comes over a hop where that was computed beforehand (`rows`); 0 where codes travel.
+    pub rows: usize,
 }
 
 impl Channels {
-    /// The own codes: what their weights are called, and the columns that they read.
-    fn codes(&self) -> impl Iterator<Item = (&'static str, usize)> {
-        let codes = [
+    /// The codes: what their weights are called, and the columns that they read.
+    fn codes(&self) -> impl Iterator<Item = (String, usize)> {
+        let own = [
             ("features", self.features),
             ("profile", self.profile),
             ("incoming_profile", self.incoming_profile),
         ];
-        codes.into_iter().filter(|(_, columns)| *columns > 0)
+        let own = own.into_iter().map(|(name, columns)| (name.to_string(), columns));
+        let hops =
+            [("given", self.given_hops), ("incoming", self.incoming_hops), ("latent", self.latent_hops)];
+        let rows = self.rows;
+        let hops = hops
+            .into_iter()
+            .flat_map(move |(name, hops)| (1..=hops).map(move |hop| (format!("{name}.{hop}"), rows)));
+        own.chain(hops).filter(|(_, columns)| *columns > 0)
+    }
+
+    /// How often codes travel, over all graphs.
+    fn travels(&self) -> usize {
+        if self.rows > 0 { 0 } else { self.latent_hops + self.given_hops + self.incoming_hops }
     }
 
     /// Whether the latent graph is looked at.
@@ -164,12 +178,12 @@ pub fn parameters(config: &Lhs, channels: &Channels, classes: usize, seed: u64) 
     for (name, columns) in channels.codes() {
         for layer in 0..config.layers {
             let from = if layer == 0 { columns } else { hidden };
-            parameters.weight(weight_name(name, layer), glorot(&mut rng, from, hidden));
+            parameters.weight(weight_name(&name, layer), glorot(&mut rng, from, hidden));
             parameters.bias(format!("{name}.{layer}.bias"), Mat::zeros(1, hidden));
         }
         width += hidden;
     }
-    let count = 1 + channels.latent_hops + channels.given_hops + channels.incoming_hops;
+    let count = 1 + channels.travels();
     parameters.weight("head.weight", glorot(&mut rng, width, count * classes));
     parameters.bias("head.bias", Mat::zeros(1, classes));
     if channels.target > 0 {
@@ -245,6 +259,21 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    /// Of nodes that are rows: all that they read, in the order of the codes.
+    pub(super) fn of_rows(config: &'a Lhs, channels: Channels, inputs: Vec<Input>) -> Self {
+        let nowhere = || Sparse::constant(&SparseMat::from_triplets(0, 0, Vec::new()));
+        Encoder {
+            config,
+            channels,
+            inputs,
+            latent: nowhere(),
+            given: nowhere(),
+            incoming: None,
+            decoder: nowhere(),
+            target: Mat::zeros(0, 0),
+        }
+    }
+
     /// Each node's own code, `[n,w]`.
     fn own(&self, parameters: &[Var], dropout_seed: Option<u64>) -> Var {
         let (rate, seed) = dropout_before(0, self.config.input_dropout, dropout_seed);
@@ -317,7 +346,9 @@ impl<'a> Encoder<'a> {
 
     /// The hops: the graph, how many, its number.
     fn hops(&self) -> impl Iterator<Item = (&Sparse, usize, u32)> {
+        let hops = |hops: usize| if self.channels.rows > 0 { 0 } else { hops };
         let Channels { latent_hops, given_hops, incoming_hops, .. } = self.channels;
+        let [latent_hops, given_hops, incoming_hops] = [latent_hops, given_hops, incoming_hops].map(hops);
         let two = [(&self.latent, latent_hops, 0), (&self.given, given_hops, 1)];
         two.into_iter().chain(self.incoming.as_ref().map(|incoming| (incoming, incoming_hops, 2)))
     }
@@ -434,19 +465,28 @@ impl Encoder<'_> {
         let (head, bias) = (&parameters[self.head()], &parameters[self.head() + 1]);
         let classes = bias.cols();
         let all = own.matmul(head);
-        let mut parts = Vec::new();
+        let mut parts: Vec<(&'static str, Mat)> = Vec::new();
         let mut first = 0;
         for (name, _) in self.channels.codes() {
-            let name = match (name, self.channels.directed) {
+            let kind = name.split('.').next().unwrap_or_default();
+            let name = match (kind, self.channels.directed) {
                 ("features", _) => FEATURES,
                 ("profile", false) => PROFILE,
                 ("profile", true) => PROFILE_ALONG,
-                _ => PROFILE_AGAINST,
+                ("incoming_profile", _) => PROFILE_AGAINST,
+                ("given", false) => GIVEN,
+                ("given", true) => ALONG,
+                ("incoming", _) => AGAINST,
+                _ => LATENT,
             };
             let rows: Vec<u32> = (first..first + self.config.hidden as u32).collect();
             let weights = Var::constant(head.value().select_rows(&rows)).slice_cols(0, classes);
             let code = own.slice_cols(first as usize, self.config.hidden);
-            parts.push((name, code.matmul(&weights)));
+            let scores = code.matmul(&weights).value().clone();
+            match parts.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => super::add_scaled(sum, &scores, 1.0),
+                None => parts.push((name, scores)),
+            }
             first += self.config.hidden as u32;
         }
         let mut first = 1;
@@ -459,21 +499,22 @@ impl Encoder<'_> {
                 _ => AGAINST,
             };
             let travelled = Self::travelled(&all, classes, first, graph, hops);
-            over_graphs.extend(travelled.map(|scores| (name, scores)));
+            over_graphs.extend(travelled.map(|scores| (name, scores.value().clone())));
             first += hops;
         }
         // The given graph before the latent one.
-        over_graphs.rotate_left(usize::from(self.channels.latent_hops > 0));
+        let latent_first = over_graphs.first().is_some_and(|(name, _)| *name == LATENT);
+        over_graphs.rotate_left(usize::from(latent_first));
         parts.extend(over_graphs);
         for (graphs, place, number) in self.stacks() {
             let parameters = &parameters[place];
             let codes = self.deep(&own, &graphs, parameters, number, None);
             let name = if number == 0 { LATENT_LAYERS } else { GIVEN_LAYERS };
-            parts.push((name, stack::scores(&codes, parameters)));
+            parts.push((name, stack::scores(&codes, parameters).value().clone()));
         }
         let everywhere = Var::constant(Mat::zeros(own.rows(), classes)).add_row(bias);
-        parts.push((BIAS, everywhere));
-        parts.into_iter().map(|(name, scores)| (name, scores.value().clone())).collect()
+        parts.push((BIAS, everywhere.value().clone()));
+        parts
     }
 
     /// Each node's own code, its means over the hops (over the latent graph, then over the given one), and what the layers

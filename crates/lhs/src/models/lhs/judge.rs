@@ -6,6 +6,7 @@
 //! class has nearly all nodes, classes count alike, and scores are seen against the share of their class.
 //! Cost: one factorisation, `O(n_train d²)`.
 
+use crate::graph::Labelled;
 use crate::linalg::{LinearMap, Mat, Ridge};
 use crate::training::{Task, argmax};
 
@@ -13,37 +14,44 @@ use crate::training::{Task, argmax};
 const PENALTY: f32 = 1.0;
 /// Standard errors by which training nodes may look better than validation nodes.
 const BELIEVED: f32 = 2.0;
+/// Training nodes that classifiers learn from, at most, and half as many validation nodes that they are asked about: enough to tell
+/// half a percent.
+const MOST_LEARNED: usize = 20_000;
 /// From this share of the largest class on, classes count alike.
 const ONE_SIDED: f32 = 0.75;
 
 /// Knows the labels to learn from and to ask for.
-pub(super) struct Judge<'a> {
-    task: &'a Task<'a>,
+pub(super) struct Judge {
+    num_classes: usize,
+    train: Labelled,
+    val: Labelled,
     /// Scores are divided by the share of their class where classes count alike.
     shares: Vec<f32>,
     alike: bool,
 }
 
-impl<'a> Judge<'a> {
-    pub(super) fn new(task: &'a Task<'a>) -> Self {
+impl Judge {
+    pub(super) fn new(task: &Task<'_>) -> Self {
+        let train = task.train.at_most(MOST_LEARNED).into_owned();
+        let val = task.val.at_most(MOST_LEARNED / 2).into_owned();
         let mut shares = vec![0f32; task.num_classes];
-        let each = 1.0 / task.train.nodes.len().max(1) as f32;
-        task.train.classes.iter().for_each(|&class| shares[class as usize] += each);
+        let each = 1.0 / train.nodes.len().max(1) as f32;
+        train.classes.iter().for_each(|&class| shares[class as usize] += each);
         let alike = shares.iter().any(|share| *share >= ONE_SIDED);
-        Judge { task, shares, alike }
+        Judge { num_classes: task.num_classes, train, val, shares, alike }
     }
 
     /// The nodes whose rows are wanted: training nodes, then validation nodes.
     pub(super) fn nodes(&self) -> Vec<u32> {
-        [self.task.train.nodes.as_slice(), &self.task.val.nodes].concat()
+        [self.train.nodes.as_slice(), &self.val.nodes].concat()
     }
 
     /// How much a classifier of these rows, one for each of [`Judge::nodes`], gets right, 0..=1.
     pub(super) fn score(&self, rows: &Mat) -> f32 {
-        let (train, val) = (&self.task.train, &self.task.val);
+        let (train, val) = (&self.train, &self.val);
         let count = train.nodes.len();
         let place = |range: std::ops::Range<usize>| range.map(|row| row as u32).collect::<Vec<_>>();
-        let targets = class_targets(&train.classes, self.task.num_classes);
+        let targets = class_targets(&train.classes, self.num_classes);
         let ridge = Ridge::new(&rows.select_rows(&place(0..count)), PENALTY);
         let (mut left_out, leverage) = (ridge.apply_hat(&targets), ridge.hat_diagonal());
         // Dividing by 1 - h changes no order.
@@ -92,7 +100,7 @@ fn class_targets(classes: &[u32], num_classes: usize) -> Mat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Features, Graph, Labelled};
+    use crate::graph::{Features, Graph};
 
     /// The score of rows whose first ones are those of training nodes, under these classes.
     fn score(rows: &Mat, train: &[u32], val: &[u32]) -> f32 {

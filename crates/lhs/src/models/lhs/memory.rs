@@ -4,10 +4,15 @@ use super::super::hardening::ALL_COPIES;
 use super::committee::most_members;
 use super::encoder::DECODED;
 use super::layers::most_layers;
+use super::rows::WIDE;
 use super::{HOPS, Lhs};
 use crate::training::memory_plan::{Amounts, Count, product};
 use crate::training::{DataSizes, MemoryPlan};
 
+/// Neighbours that are thought of where the data says how many there are.
+const USUAL_NEAR: usize = 16;
+/// Columns that are found together of profiles.
+const EIGEN_BLOCK: usize = 16;
 /// Matrices that the tape keeps of each code.
 const CODE_COPIES: usize = 6;
 /// Matrices that the tape keeps of each layer.
@@ -17,6 +22,9 @@ const ROUNDS: usize = 2;
 
 /// The plan for data of these sizes. Where channels are chosen by the data, they are counted as read.
 pub(super) fn plan(config: &Lhs, sizes: &DataSizes) -> MemoryPlan {
+    if let Some(batch) = config.batch_for(sizes.nodes) {
+        return MemoryPlan::of(sizes, &in_batches(config, sizes, batch));
+    }
     let structure = structure(config, sizes);
     let encoder = encoder(config, sizes);
     let copies = if config.hardening.given() == Some(0.0) { 0 } else { ALL_COPIES };
@@ -27,6 +35,37 @@ pub(super) fn plan(config: &Lhs, sizes: &DataSizes) -> MemoryPlan {
         activations: structure.activations.max(encoder.activations),
     };
     MemoryPlan::of(sizes, &amounts)
+}
+
+/// In batches: the most that is there at once, of finding profiles, directions and neighbours, and of learning.
+fn in_batches(config: &Lhs, sizes: &DataSizes, batch: usize) -> Amounts {
+    let DataSizes { nodes, entries, features, classes, .. } = *sizes;
+    let settings = &config.structure;
+    let directions = 1 + usize::from(sizes.directed);
+    let (of_features, of_edges) = (settings.components.min(features), settings.components * directions);
+    let columns = of_features + of_edges;
+    let rank = match settings.directions_per_class {
+        0 => columns,
+        per_class => per_class.saturating_mul(classes).saturating_add(1).min(columns),
+    };
+    let near = settings.top_k.given().filter(|k| *k > 0).unwrap_or(USUAL_NEAR).min(nodes);
+    // Directions of profiles, both views, and the scaled edges with their transpose.
+    let kept = product([nodes, of_features + 2 * of_edges + 6]) + product([entries, 3 * directions]);
+    let profiles = product([nodes, 3 * settings.components + 6 * EIGEN_BLOCK]) + entries;
+    let found = kept + product([nodes, columns + (2 * rank).max(rank + 48) + 8 + 9 * 8]);
+    let joined = kept + product([nodes, rank + 12 * near]);
+    let base = if sizes.sparse || features > WIDE { of_features } else { features };
+    let base = if features == 0 { of_edges } else { base };
+    let hops = config.given_hops.given().unwrap_or(HOPS).saturating_mul(directions)
+        + config.latent_hops.given().unwrap_or(HOPS);
+    let learned = kept + product([nodes, 4 * near]) + product([nodes, hops, base]) + entries;
+    let width = Count::from(features) + of_edges + product([hops, base]);
+    let codes = hops + directions + 1;
+    Amounts {
+        prepared: [profiles, found, joined, learned].into_iter().max().unwrap_or_default(),
+        parameters: width * config.hidden + product([codes, config.hidden, classes]),
+        activations: (width * 3usize + product([codes, config.hidden, CODE_COPIES])) * batch,
+    }
 }
 
 /// Views, directions, latent graphs and refiners.
@@ -44,7 +83,7 @@ fn structure(config: &Lhs, sizes: &DataSizes) -> Amounts {
     let near = match settings.top_k.given() {
         Some(0) => nodes,
         Some(k) => k.min(nodes),
-        None => 16,
+        None => USUAL_NEAR,
     };
     let rounds = if settings.rounds_must_pay { settings.rounds.min(ROUNDS) } else { settings.rounds };
     let graphs = product([rounds.saturating_add(1), nodes, near, 4]);

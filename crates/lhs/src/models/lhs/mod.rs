@@ -17,6 +17,7 @@ mod judge;
 mod layers;
 mod memory;
 pub mod plausibility;
+mod rows;
 mod stack;
 mod summary;
 mod trial;
@@ -26,14 +27,12 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, settings};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, Labelled};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
 use crate::structure::{Bases, Choices, FittedStructure, Structure, StructureConfig};
-use crate::training::{
-    Auto, DataSizes, MemoryPlan, OfCopies, Session, Task, Tensors, TrainingConfig, probabilities,
-};
+use crate::training::{Auto, DataSizes, MemoryPlan, OfCopies, Session, Task, Tensors, TrainingConfig};
 use channel_selection::{ChannelSelection, ChannelSet, Fixed};
 use committee::Member;
 use edge_trust::{EdgeTrust, EdgeWeights, weigh};
@@ -51,6 +50,10 @@ pub struct Lhs {
     pub hidden: usize,
     /// Layers of these codes, 1 or more.
     pub layers: usize,
+    /// Nodes in a step of learning: 0 for all at once, or `auto`: all in a graph of up to 50,000 nodes, 8,192 in a larger one. In
+    /// batches what comes over hops is computed beforehand, and neither layers nor committees, reconstruction, hardening or, unless
+    /// it is given, trust are tried.
+    pub batch: Auto<usize>,
     /// Encoders that learn from different starts, and whose probabilities are averaged, 1 or more, or `auto`: on graphs of up
     /// to 10,000 nodes a committee of encoders that learn in different ways, elected at the validation nodes; 1 on larger ones.
     pub ensemble_size: Auto<usize>,
@@ -96,6 +99,7 @@ impl Default for Lhs {
         Lhs {
             hidden: 64,
             layers: 1,
+            batch: Auto::CHOOSE,
             ensemble_size: Auto::CHOOSE,
             latent_hops: Auto::CHOOSE,
             given_hops: Auto::CHOOSE,
@@ -207,7 +211,9 @@ impl Lhs {
 
     fn channels(&self, task: &Task<'_>, structure: &Structure, selection: &ChannelSelection) -> Channels {
         let set = self.channel_set(task.features.dim(), selection).0;
-        let known = structure.inputs.profiles.neighbour_rows.cols();
+        let in_batches = self.batch_size(task).is_some();
+        let profiles = &structure.inputs.profiles;
+        let known = if in_batches { profiles.directions.cols() } else { profiles.neighbour_rows.cols() };
         let hops = |given: Auto<usize>, read: bool| if read { given.given().unwrap_or(HOPS) } else { 0 };
         let channels = Channels {
             features: task.features.dim(),
@@ -216,14 +222,15 @@ impl Lhs {
             latent_hops: hops(self.latent_hops, set.latent),
             given_hops: hops(self.given_hops, set.given),
             incoming_hops: hops(self.given_hops, set.incoming),
-            latent_layers: self.latent_layers.given().unwrap_or(0),
-            given_layers: self.given_layers.given().unwrap_or(0),
+            latent_layers: if in_batches { 0 } else { self.latent_layers.given().unwrap_or(0) },
+            given_layers: if in_batches { 0 } else { self.given_layers.given().unwrap_or(0) },
             gentle: self.gentle_layers.given().unwrap_or(false),
             directed: structure.inputs.incoming.is_some(),
             target: 0,
+            rows: if in_batches { rows::base_columns(task.features, structure) } else { 0 },
         };
         // What nobody reads need not be restored from.
-        if self.reconstruction.weight == 0.0 || !channels.read_latent() {
+        if self.reconstruction.weight == 0.0 || !channels.read_latent() || in_batches {
             return channels;
         }
         let target = if channels.features > 0 {
@@ -261,6 +268,8 @@ impl Model for Lhs {
     fn fit_with(&self, task: &Task<'_>, seed: u64, session: &mut Session<'_>) -> Result<FittedLhs> {
         self.validate()?;
         self.ensure_fits(&DataSizes::of(task))?;
+        let batch = self.batch_size(task);
+        self.check_batch(batch, task)?;
         let (edge_trust, edge_weights) = self.edge_trust(task, seed, session)?;
         let given = task;
         let graph = weigh(&edge_weights, given)?;
@@ -268,10 +277,20 @@ impl Model for Lhs {
         let mut prepared = self.prepare(task, true, seed, session)?;
         let as_given = (given, &edge_weights);
         prepared.copies = given.copies.map(|graph| self.copy(as_given, &prepared, graph))?;
+        // What the structure needed is of other sizes than what learning will need.
+        release_buffers();
         let prepared = self.hardened(as_given, task, prepared, seed, session)?;
         let hardened = (self.hardening.given() != Some(0.0)).then_some(!prepared.copies.train.is_empty());
-        let (channels, first) = self.with_layers(task, &prepared, seed, session)?;
-        let members = self.committee(task, &prepared, (channels, first), seed, session)?;
+        let (channels, members) = match batch {
+            Some(batch) => {
+                let learned = self.learned_in_batches(task, &prepared, batch, seed, session)?;
+                (prepared.channels, vec![Member::alone(self, prepared.channels, learned)])
+            }
+            None => {
+                let (channels, first) = self.with_layers(task, &prepared, seed, session)?;
+                (channels, self.committee(task, &prepared, (channels, first), seed, session)?)
+            }
+        };
         let Prepared { fitted, structure, selection, .. } = prepared;
         Ok(FittedLhs {
             config: self.clone(),
@@ -290,6 +309,30 @@ impl Model for Lhs {
 }
 
 impl Lhs {
+    /// Refuses what cannot be done in batches.
+    fn check_batch(&self, batch: Option<usize>, task: &Task<'_>) -> Result<()> {
+        let asked = [
+            ("hardening", self.hardening.given() != Some(0.0)),
+            ("latent_layers", self.latent_layers.given().is_some_and(|layers| layers > 0)),
+            ("given_layers", self.given_layers.given().is_some_and(|layers| layers > 0)),
+            ("ensemble_size", self.ensemble_size.given().is_some_and(|size| size > 1)),
+            ("batch", !task.copies.train.is_empty()),
+        ];
+        match asked.into_iter().find(|(_, asked)| *asked && batch.is_some()) {
+            None => Ok(()),
+            Some(("batch", _)) => Err(Error::setting(
+                "batch",
+                "copies of the graph are learned from with all nodes at once",
+                "choose batch = 0",
+            )),
+            Some((key, _)) => Err(Error::setting(
+                key,
+                "it needs all nodes at once, and this graph is learned from in batches",
+                format!("leave {key} out, or choose batch = 0, which takes more memory and time"),
+            )),
+        }
+    }
+
     /// A copy of a task's graph, weighed and with the structure that was found on the graph itself.
     fn copy(
         &self,
@@ -319,6 +362,9 @@ impl Lhs {
         let prepared = |(fitted, structure): (FittedStructure, Structure)| {
             let selection = ChannelSelection::measure(task, &structure, self.fixed(task.features.dim()));
             let channels = self.channels(task, &structure, &selection);
+            if self.batch_size(task).is_some() {
+                release_buffers();
+            }
             let copies = OfCopies::none();
             Prepared { fitted, structure, selection, channels, copies }
         };
@@ -341,8 +387,7 @@ impl NodeClassifier for FittedLhs {
         let (weighed, structure) = self.prepared(graph, features)?;
         let mut mean = Mat::zeros(graph.num_nodes(), self.num_classes());
         for member in &self.members {
-            let network = member.network(&weighed, features, &structure);
-            let found = probabilities(&network, &member.parameters.constants());
+            let found = member.probabilities(&weighed, features, &structure);
             add_scaled(&mut mean, &found, member.share);
         }
         Ok(mean)
@@ -390,8 +435,7 @@ impl NodeClassifier for FittedLhs {
         let (weighed, structure) = self.prepared(graph, features)?;
         let mut sums: Vec<(String, Mat)> = Vec::new();
         for member in &self.members {
-            let network = member.network(&weighed, features, &structure);
-            for (name, scores) in network.channel_scores(&member.parameters.constants()) {
+            for (name, scores) in member.channel_scores(&weighed, features, &structure) {
                 let place = sums.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
                     sums.push((name.to_string(), Mat::zeros(scores.rows(), scores.cols())));
                     sums.len() - 1
@@ -407,8 +451,7 @@ impl NodeClassifier for FittedLhs {
     /// The codes of the first member: members begin at random, and their columns have no common meaning.
     fn embeddings(&self, graph: &Graph, features: &Features) -> Result<Option<Mat>> {
         let (weighed, structure) = self.prepared(graph, features)?;
-        let first = &self.members[0];
-        Ok(Some(first.network(&weighed, features, &structure).codes(&first.parameters.constants())))
+        Ok(Some(self.members[0].codes(&weighed, features, &structure)))
     }
 
     fn edge_gradient(
@@ -418,6 +461,9 @@ impl NodeClassifier for FittedLhs {
         candidates: &[(u32, u32)],
         targets: &Labelled,
     ) -> Result<Option<Vec<f32>>> {
+        if self.channels.rows > 0 {
+            return Ok(None);
+        }
         self.gradient_of_flips(graph, features, candidates, targets).map(Some)
     }
 
@@ -466,7 +512,8 @@ impl FittedLhs {
 
     /// A graph with its edges weighed, and its structure, as far as any member reads it.
     fn prepared<'a>(&self, graph: &'a Graph, features: &Features) -> Result<(Cow<'a, Graph>, Structure)> {
-        let structure = if self.members.iter().any(|member| member.channels.read_latent()) {
+        let read_latent = self.members.iter().any(|member| member.channels.read_latent());
+        let structure = if read_latent || self.remembered(graph, features).is_some() {
             self.structure(graph, features)?
         } else {
             settings::same_columns(features, self.channels.features)?;
