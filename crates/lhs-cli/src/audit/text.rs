@@ -21,6 +21,11 @@ pub fn say(audit: &Audit, dataset: &str, split: usize, model: Option<&str>, glob
     for sample in audit.samples.iter().filter(first).filter(|sample| is_shown(sample, audit)) {
         say_table(audit, (&sample.graph, sample.scope), global);
     }
+    if let Some(sample) = audit.sampled {
+        global.say(format_args!(
+            "rings beyond the first: at {sample} nodes of each part, since the graph is large"
+        ));
+    }
     if let Some(model) = model {
         say_accuracy(audit, model, global);
     }

@@ -36,6 +36,13 @@ pub struct Rings {
 impl Rings {
     /// Counts the rings `1..=hops` of some nodes; the same on any number of threads.
     pub fn count(graph: &Graph, labels: &Labels, sources: &[u32], hops: usize) -> Self {
+        if hops == 1 {
+            // Nobody need be reached to count one's own neighbours.
+            return Rings {
+                hops,
+                counts: sources.par_iter().map(|&source| nearest(graph, labels, source)).collect(),
+            };
+        }
         let batches: Vec<Vec<Option<RingCount>>> =
             sources.par_chunks(BATCH).map(|sources| batch(graph, labels, sources, hops)).collect();
         Rings { hops, counts: batches.concat() }
@@ -61,6 +68,17 @@ impl Rings {
         let count = self.within(source, first, last)?;
         (count.all > 0).then(|| f64::from(count.other) / f64::from(count.all))
     }
+}
+
+/// The first ring of a node.
+fn nearest(graph: &Graph, labels: &Labels, source: u32) -> Option<RingCount> {
+    let own = labels.get(source as usize)?;
+    let mut count = RingCount::default();
+    for class in graph.neighbours(source as usize).iter().filter_map(|&other| labels.get(other as usize)) {
+        count.all += 1;
+        count.other += u32::from(class != own);
+    }
+    Some(count)
 }
 
 /// The rings of up to 64 sources, source after source.

@@ -6,6 +6,7 @@
 //! With a model: its accuracy at the test nodes by their `H`, and, if it learns a structure, the same distributions in
 //! the latent graph of each round, where `H` is the share of the weight that leads to another class.
 //! Labels are used everywhere, those of test nodes too: an audit measures, and nothing is chosen by it.
+//! In a graph of more than 50,000 nodes the rings beyond the first are measured at a sample of each part, and the audit says so.
 //! Cost: that of the rings, and one prediction per version.
 
 mod tables;
@@ -18,7 +19,15 @@ use crate::error::{Error, Result};
 use crate::graph::heterophily::weighted_heterophily;
 use crate::graph::rings::Rings;
 use crate::graph::{Dataset, Graph, Labels, Split};
+use crate::linalg::random::hash;
 use crate::models::NodeClassifier;
+
+/// In graphs of more nodes, rings beyond the first are measured at a sample.
+const LARGE: usize = 50_000;
+/// So many nodes of each part.
+const SAMPLE: usize = 2048;
+/// What draws them.
+const DRAWN_WITH: u64 = 0xA0D17;
 
 /// What the graph that came with the data is called, beside `round 0` and so on.
 pub const GIVEN: &str = "given";
@@ -117,6 +126,9 @@ pub struct AccuracyByH {
 pub struct Audit {
     /// Bins of the histograms.
     pub bins: usize,
+    /// In a large graph: at how many nodes of each part, at most, rings beyond the first were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<usize>,
     /// Every version, graph, scope and part, in this order.
     pub samples: Vec<Sample>,
     /// One for each version, if there is a model.
@@ -151,22 +163,27 @@ impl AuditConfig {
             }
         }
         let samples = measured.iter().map(|sample| self.sample(sample, &measured)).collect();
-        Ok(Audit { bins: self.bins, samples, accuracy })
+        let large = versions.iter().any(|version| version.dataset.num_nodes() > LARGE);
+        let sampled = (large && self.hops > 1).then_some(SAMPLE);
+        Ok(Audit { bins: self.bins, sampled, samples, accuracy })
     }
 
     /// `H` in every scope of the given graph.
     fn given(&self, version: &Version<'_>) -> Vec<Measured> {
         let (graph, labels) = (version.dataset.graph(), version.dataset.labels());
         let parts = version.split.parts();
-        let rings = parts.map(|(_, nodes)| Rings::count(graph, labels, nodes, self.hops));
+        let near = parts.map(|(_, nodes)| Rings::count(graph, labels, nodes, 1));
+        let asked = |nodes: &[u32]| if graph.num_nodes() > LARGE { drawn(nodes) } else { nodes.to_vec() };
+        let far = parts.map(|(_, nodes)| Rings::count(graph, labels, &asked(nodes), self.hops));
         let of_scope = |scope: Scope| {
-            parts.into_iter().zip(&rings).map(move |((part, nodes), rings)| Measured {
+            let rings = if scope.last_ring == 1 { &near } else { &far };
+            parts.into_iter().zip(rings).map(move |((part, nodes), rings)| Measured {
                 data: version.name.clone(),
                 graph: GIVEN.to_string(),
                 scope,
                 part,
                 nodes: nodes.len(),
-                values: (0..nodes.len())
+                values: (0..rings.num_sources())
                     .filter_map(|place| rings.heterophily(place, scope.first_ring, scope.last_ring))
                     .collect(),
             })
@@ -215,6 +232,15 @@ impl AuditConfig {
             shift_in_round: if of.graph == GIVEN { None } else { train_in(&of.graph) },
         }
     }
+}
+
+/// A sample of some nodes, ascending.
+fn drawn(nodes: &[u32]) -> Vec<u32> {
+    let mut drawn = nodes.to_vec();
+    drawn.sort_by_key(|&node| (hash(DRAWN_WITH, node), node));
+    drawn.truncate(SAMPLE);
+    drawn.sort_unstable();
+    drawn
 }
 
 /// The values behind a [`Sample`].
