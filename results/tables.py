@@ -555,6 +555,7 @@ def performance_page(results):
         "`experiments/peers/compare.sh`, too: hidden 64 (GAT: 8 heads of 8), edges as pairs of nodes, as its `EdgeIndex` or as CSR, whichever is the fastest there. A ratio of 2.0 is asked for. "
         "Features are dense there, as in its examples, so their dropout is most of an epoch; ours stay sparse."
     )
+    yield conditions(results, "pyg")
     for threads in results.values("pyg", "state"):
         rows = []
         for what in results.values("pyg", "data"):
@@ -567,6 +568,7 @@ def performance_page(results):
         "dense Q, all its eigenpairs, dense S. One split, one member, no refinement, channels and joins fixed; three rounds in turns, the least of each figure, one round of the literal one. Whole processes, with what loading PyTorch takes; in brackets "
         "without it, lhs still whole. Asked for are 2 times faster than the twin, 20 times than the literal one, and at most a third of the memory. `torch.compile` is left off in the twin, where 200 epochs do not earn what it costs."
     )
+    yield conditions(results, "lhs-twin")
     for threads in results.values("lhs-twin", "state"):
         yield twin_table(results, threads)
     yield "## Kernels"
@@ -574,6 +576,7 @@ def performance_page(results):
         "`experiments/peers/kernels.sh`: the bandwidth is that of a plain loop that reads or copies 512 MB. Traffic counts indices, values and the written result once, and the rows of the dense side either once for each entry that reads them "
         "(gathered) or once in all (compulsory). 60 % of the bandwidth and 85 % of MKL are asked for; MKL does not use all that processors of this maker have."
     )
+    yield conditions(results, "kernels")
     yield kernels_table(results)
     yield "## Attacks and defences against DeepRobust"
     yield "`experiments/metattack.sh` and `experiments/prognn.sh`: Cora's largest component, one thread each."
@@ -612,6 +615,12 @@ def performance_page(results):
     yield "## Loading, building, whole suites"
     yield "`benches/large_csv.py` makes the first rows; inspecting is reading, validating, homophily, components and duplicates."
     yield listing(results, ["loading", "building", "suite-time"])
+
+
+def conditions(results, table):
+    """What the first figure of a table says about all of them."""
+    notes = next((figure.notes for key, figure in results.figures.items() if key[0] == table), [])
+    return f"Measured: {', '.join(filter(None, notes))}." if any(notes) else ""
 
 
 def twin_table(results, threads):

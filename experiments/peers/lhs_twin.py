@@ -8,8 +8,10 @@ memory before it sees any data, so ratios without those are shown, too: lhs whol
 import csv
 import json
 import os
+import resource
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -41,16 +43,25 @@ def theirs(script, data):
 def run(command, more=()):
     """Seconds, peak memory in MB and the JSON document of a process; None when it took too long or died."""
     environment = {**os.environ, "OMP_NUM_THREADS": THREADS, "MKL_NUM_THREADS": THREADS, **dict(more)}
+    # What does not fit shall say so, and not have the system end somebody else's process.
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (physical, physical))
+    said = tempfile.TemporaryFile("w+")
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, env=environment, preexec_fn=limit)
     watchdog = subprocess.Popen(["sh", "-c", f"sleep {LIMIT}; kill -9 {process.pid}"], start_new_session=True)
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
     os.killpg(watchdog.pid, 15)
     watchdog.wait()
+    if status != 0 and seconds >= float(LIMIT):
+        return None, f"no end within {LIMIT} s"
     if status != 0:
-        return None, f"no end within {LIMIT} s" if seconds >= float(LIMIT) else "does not fit"
+        said.seek(0)
+        why = said.read().strip()
+        print(why, file=sys.stderr)
+        return None, "does not fit" if "memory" in why or "allocate" in why else "ended with an error"
     return {"seconds": seconds, "mb": usage.ru_maxrss * 1024 / 1e6, "told": json.loads(output)}, None
 
 
