@@ -550,6 +550,34 @@ def performance_page(results):
             own, other = (results.get("pytorch", what, threads, model, figure="milliseconds") for model in ("lhs", "PyTorch"))
             rows.append([what, shown(own, unit=" ms"), shown(other, unit=" ms"), shown(results.get("pytorch", what, threads, "lhs", figure="ratio"))])
         yield markdown([threads, "lhs", "PyTorch", "ratio"], rows)
+    yield "## Graph networks against PyTorch Geometric"
+    yield (
+        "`experiments/peers/compare.sh`, too: hidden 64 (GAT: 8 heads of 8), edges as pairs of nodes, as its `EdgeIndex` or as CSR, whichever is the fastest there. A ratio of 2.0 is asked for. "
+        "Features are dense there, as in its examples, so their dropout is most of an epoch; ours stay sparse."
+    )
+    yield conditions(results, "pyg")
+    for threads in results.values("pyg", "state"):
+        rows = []
+        for what in results.values("pyg", "data"):
+            own, other = (results.get("pyg", what, threads, model, figure="milliseconds") for model in ("lhs", "PyTorch Geometric"))
+            rows.append([what, shown(own, unit=" ms"), shown(other, unit=" ms"), shown(results.get("pyg", what, threads, "lhs", figure="ratio"))])
+        yield markdown([threads, "lhs", "PyTorch Geometric", "ratio"], rows)
+    yield "## LHS end to end against PyTorch"
+    yield (
+        "`experiments/peers/lhs_twin.sh`: the same LHS twice more. `twin.py` is written as a good PyTorch user would: the same closed form and eigenpairs without anything N × N, CSR, the same network, 200 epochs. `literal.py` follows the paper: "
+        "dense Q, all its eigenpairs, dense S. One split, one member, no refinement, channels and joins fixed; three rounds in turns, the least of each figure, one round of the literal one. Whole processes, with what loading PyTorch takes; in brackets "
+        "without it, lhs still whole. Asked for are 2 times faster than the twin, 20 times than the literal one, and at most a third of the memory. `torch.compile` is left off in the twin, where 200 epochs do not earn what it costs."
+    )
+    yield conditions(results, "lhs-twin")
+    for threads in results.values("lhs-twin", "state"):
+        yield twin_table(results, threads)
+    yield "## Kernels"
+    yield (
+        "`experiments/peers/kernels.sh`: the bandwidth is that of a plain loop that reads or copies 512 MB. Traffic counts indices, values and the written result once, and the rows of the dense side either once for each entry that reads them "
+        "(gathered) or once in all (compulsory). 60 % of the bandwidth and 85 % of MKL are asked for; MKL does not use all that processors of this maker have."
+    )
+    yield conditions(results, "kernels")
+    yield kernels_table(results)
     yield "## Attacks and defences against DeepRobust"
     yield "`experiments/metattack.sh` and `experiments/prognn.sh`: Cora's largest component, one thread each."
     yield listing(results, ["metattack-speed", "prognn-speed"])
@@ -587,6 +615,37 @@ def performance_page(results):
     yield "## Loading, building, whole suites"
     yield "`benches/large_csv.py` makes the first rows; inspecting is reading, validating, homophily, components and duplicates."
     yield listing(results, ["loading", "building", "suite-time"])
+
+
+def conditions(results, table):
+    """What the first figure of a table says about all of them."""
+    notes = next((figure.notes for key, figure in results.figures.items() if key[0] == table), [])
+    return f"Measured: {', '.join(filter(None, notes))}." if any(notes) else ""
+
+
+def twin_table(results, threads):
+    """Ours beside the two twins, for each graph."""
+    rows = []
+    for data in results.values("lhs-twin", "data"):
+        get = lambda model, figure: results.get("lhs-twin", data, threads, model, figure=figure)
+        times = [get("lhs", "seconds"), get("lhs", "peak memory")]
+        row = [data, shown(times[0], unit=" s"), shown(times[1], unit=" MB"), shown(get("lhs", "test accuracy"))]
+        for model in ("twin", "literal"):
+            seconds, memory, accuracy = (get(model, figure) for figure in ("seconds", "peak memory", "test accuracy"))
+            if not memory:
+                row += ["; ".join(seconds.notes) if seconds else "", "", "", ""]
+                continue
+            less = [get(model, figure) for figure in ("seconds after loading PyTorch", "memory beside PyTorch")]
+            ratios = [f"{whole.value / own.value:.1f} ({part.value / own.value:.1f})" for whole, part, own in zip((seconds, memory), less, times)]
+            row += [f"{seconds.shown()} s, {memory.shown()} MB", shown(accuracy), *ratios]
+        rows.append(row)
+    head = [f"{threads}", "lhs", "", "accuracy", "twin", "accuracy", "faster", "memory", "literal", "accuracy", "faster", "memory"]
+    return markdown(head, rows)
+
+
+def kernels_table(results):
+    keys = [key for key in results.figures if key[0] == "kernels"]
+    return markdown(["what", "", ""], [[key[1], key[5], results.figures[key].shown(unit=f" {results.figures[key].unit}")] for key in keys])
 
 
 def listing(results, tables):

@@ -6,5 +6,5 @@ cd "$(dirname "$0")/../.."
 venv=${1:-target/peers}
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
 # The wheel of the package index loads its GPU libraries even where there is no GPU: about 3 GB of disk.
-"$venv/bin/pip" install --quiet torch numpy setuptools
+"$venv/bin/pip" install --quiet torch torch_geometric numpy scipy setuptools
 "$venv/bin/python" -c 'import torch; print("PyTorch", torch.__version__)'

@@ -1,7 +1,9 @@
 //! Times one GCN epoch (forward, backward, Adam; hidden 64, sparse input) on Cora and Squirrel, without and
-//! with dropout, and one full InfoNCE step over two 5,201 x 64 views. Prints one JSON document.
+//! with dropout, the same of GAT and GraphSAGE, all three on PubMed, too, and one full InfoNCE step over two 5,201 x 64 views.
+//! Prints one JSON document.
 //!
-//! `LHS_DATA=FOLDER cargo bench --bench epochs -- --threads 1 [--only gcn_cora]`; `experiments/peers/compare.sh` runs it beside PyTorch.
+//! `LHS_DATA=FOLDER cargo bench --bench epochs -- --threads 1 [--only gcn_cora]`; `experiments/peers/compare.sh` runs it beside PyTorch
+//! and PyTorch Geometric.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -12,7 +14,9 @@ use lhs::graph::Labelled;
 use lhs::io::{LoadOptions, load};
 use lhs::linalg::Mat;
 use lhs::models::Model;
+use lhs::models::gat::Gat;
 use lhs::models::gcn::Gcn;
+use lhs::models::graphsage::GraphSage;
 use lhs::training::{EpochRecord, Observer, Session, Task, TrainingConfig};
 
 fn main() -> lhs::Result<()> {
@@ -42,10 +46,20 @@ fn measure_all(data: &Path, threads: usize, only: &str) -> lhs::Result<()> {
         Ok::<(), lhs::Error>(())
     };
     let (cora, squirrel) = (data.join("cora.npz"), data.join("squirrel.npz"));
+    let pubmed = data.join("pubmed.npz");
     measure("gcn_cora", &|| gcn_epoch(&cora, 300, 0.0))?;
     measure("gcn_cora_dropout", &|| gcn_epoch(&cora, 300, 0.5))?;
     measure("gcn_squirrel", &|| gcn_epoch(&squirrel, 100, 0.0))?;
     measure("gcn_squirrel_dropout", &|| gcn_epoch(&squirrel, 100, 0.5))?;
+    for (dropout, said) in [(0.0, ""), (0.5, "_dropout")] {
+        measure(&format!("gcn_pubmed{said}"), &|| gcn_epoch(&pubmed, 60, dropout))?;
+        for (graph, file, epochs) in
+            [("cora", &cora, 300), ("squirrel", &squirrel, 60), ("pubmed", &pubmed, 60)]
+        {
+            measure(&format!("gat_{graph}{said}"), &|| gat_epoch(file, epochs, dropout))?;
+            measure(&format!("graphsage_{graph}{said}"), &|| graphsage_epoch(file, epochs, dropout))?;
+        }
+    }
     measure("info_nce", &|| Ok(info_nce(8)))?;
     println!("{}", serde_json::Value::Object(document));
     Ok(())
@@ -57,11 +71,28 @@ fn median(mut times: Vec<f64>) -> f64 {
 }
 
 fn gcn_epoch(file: &Path, epochs: usize, dropout: f32) -> lhs::Result<serde_json::Value> {
+    epoch(file, epochs, |training| Gcn { training, dropout, ..Gcn::default() }, Gcn::default().training)
+}
+
+fn gat_epoch(file: &Path, epochs: usize, dropout: f32) -> lhs::Result<serde_json::Value> {
+    epoch(file, epochs, |training| Gat { training, dropout, ..Gat::default() }, Gat::default().training)
+}
+
+fn graphsage_epoch(file: &Path, epochs: usize, dropout: f32) -> lhs::Result<serde_json::Value> {
+    let usual = GraphSage::default().training;
+    epoch(file, epochs, |training| GraphSage { training, dropout, ..GraphSage::default() }, usual)
+}
+
+fn epoch<M: Model>(
+    file: &Path,
+    epochs: usize,
+    model: impl FnOnce(TrainingConfig) -> M,
+    usual: TrainingConfig,
+) -> lhs::Result<serde_json::Value> {
     let dataset = load(file, &LoadOptions::default())?;
     // Without validation nodes an epoch is forward, backward and Adam, and nothing else.
     let task = Task { val: Labelled::default(), ..Task::new(&dataset, &dataset.splits()[0])? };
-    let training = TrainingConfig { epochs, patience: epochs, ..TrainingConfig::default() };
-    let config = Gcn { training, dropout, ..Gcn::default() };
+    let config = model(TrainingConfig { epochs, patience: epochs, ..usual });
     let watch = Stamps::default();
     config.fit_with(&task, 0, &mut Session::watched_by(&watch))?;
     let (stamps, final_loss) = watch.0.into_inner().unwrap_or_default();
