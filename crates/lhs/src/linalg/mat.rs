@@ -59,11 +59,15 @@ fn give_buffer(buffer: Vec<Line>) {
     });
 }
 
-/// Frees the buffers that this thread and those that compute for it keep for reuse.
+/// Frees the buffers that this thread keeps for reuse.
 pub fn release_buffers() {
-    let release = || POOL.with_borrow_mut(|pool| *pool = Pool::default());
-    release();
-    rayon::broadcast(|_| release());
+    POOL.with_borrow_mut(|pool| *pool = Pool::default());
+}
+
+/// Frees those that the threads that compute for it keep, too; waits until these have finished what they are at.
+pub fn release_all_buffers() {
+    release_buffers();
+    rayon::broadcast(|_| release_buffers());
 }
 
 /// A dense row-major matrix.

@@ -8,13 +8,11 @@ use super::low_rank::DirectionMap;
 use super::node_identity::NodeIdentity;
 use super::views::{Basis, NeighbourRows, View};
 use crate::graph::{Features, Graph};
-use crate::linalg::{Mat, SparseMat, release_buffers};
+use crate::linalg::{Mat, SparseMat, release_all_buffers, release_buffers};
 
-/// Gives back what was needed for a while, where nodes are many.
-pub(super) fn settle(nodes: usize) {
-    if nodes > LARGE {
-        release_buffers();
-    }
+/// Gives back what was needed for a while: what comes next is of other sizes.
+pub(crate) fn settle(nodes: usize) {
+    if nodes > LARGE { release_all_buffers() } else { release_buffers() }
 }
 
 /// The two views of a training graph: what all graphs are seen with.

@@ -25,7 +25,7 @@ use super::views::to_unit_rows;
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, Labelled};
 use crate::linalg::random::{derive, hash};
-use crate::linalg::{Likeness, Mat, release_buffers};
+use crate::linalg::{Likeness, Mat};
 use crate::training::{Auto, MemoKey, Session, Task};
 
 /// Given edges with less advantage over chance than this are left out of the structure: however little they
@@ -181,8 +181,7 @@ impl StructureConfig {
         if self.rounds == 0 {
             return Ok((fitted, structure));
         }
-        // What finding directions needed is of other sizes than what the refiners will need.
-        release_buffers();
+        settle(task.graph.num_nodes());
         fitted.choices.given_share =
             self.given_share.given().unwrap_or_else(|| share_of_given(structure.latent(), task));
         let sights = structure.inputs.sights(task.features, fitted.choices.lean);

@@ -17,6 +17,7 @@ mod saved;
 pub mod self_expression;
 pub mod views;
 
+pub(crate) use inputs::settle;
 pub use inputs::{Bases, Inputs, Profiles};
 pub use latent_graph::{LARGE, Search};
 pub use learner::{Choices, FittedStructure, Join, Structure, StructureConfig, Views};

@@ -29,9 +29,9 @@ use serde::{Deserialize, Serialize};
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, settings};
 use crate::error::{Error, Result};
 use crate::graph::{Features, Graph, Labelled};
+use crate::linalg::Mat;
 use crate::linalg::random::derive;
-use crate::linalg::{Mat, release_buffers};
-use crate::structure::{Bases, Choices, FittedStructure, Structure, StructureConfig};
+use crate::structure::{Bases, Choices, FittedStructure, Structure, StructureConfig, settle};
 use crate::training::{Auto, DataSizes, MemoryPlan, OfCopies, Session, Task, Tensors, TrainingConfig};
 use channel_selection::{ChannelSelection, ChannelSet, Fixed};
 use committee::Member;
@@ -277,8 +277,6 @@ impl Model for Lhs {
         let mut prepared = self.prepare(task, true, seed, session)?;
         let as_given = (given, &edge_weights);
         prepared.copies = given.copies.map(|graph| self.copy(as_given, &prepared, graph))?;
-        // What the structure needed is of other sizes than what learning will need.
-        release_buffers();
         let prepared = self.hardened(as_given, task, prepared, seed, session)?;
         let hardened = (self.hardening.given() != Some(0.0)).then_some(!prepared.copies.train.is_empty());
         let (channels, members) = match batch {
@@ -362,9 +360,7 @@ impl Lhs {
         let prepared = |(fitted, structure): (FittedStructure, Structure)| {
             let selection = ChannelSelection::measure(task, &structure, self.fixed(task.features.dim()));
             let channels = self.channels(task, &structure, &selection);
-            if self.batch_size(task).is_some() {
-                release_buffers();
-            }
+            settle(task.graph.num_nodes());
             let copies = OfCopies::none();
             Prepared { fitted, structure, selection, channels, copies }
         };
@@ -376,8 +372,6 @@ impl Lhs {
         let induced = (first.fitted.clone(), first.structure.clone());
         let refined = prepared(self.structure.refine(induced, task, seed, session)?);
         let score = |prepared: &Prepared| self.channel_set(task.features.dim(), &prepared.selection).1;
-        // What the structure needed is of other sizes than what the encoder will need.
-        release_buffers();
         Ok(if must_pay && score(&refined) < score(&first) { first } else { refined })
     }
 }
