@@ -38,7 +38,7 @@ def test_a_victim_is_asked(graph: Graph) -> None:
 
 def test_structures_come_round_by_round(graph: Graph) -> None:
     train, val, _ = graph.splits[0]
-    quick = {"refiner__training__epochs": 4, "rounds_must_pay": False}
+    quick = {"refiner__epochs": 4, "rounds_must_pay": False}
     inducer = StructureInducer(rounds=2, **quick)
     latent = inducer.fit_transform(graph.to_scipy(), graph.features, graph.labels, train, val)
     assert len(inducer.rounds_) == 3 and latent is inducer.rounds_[-1]
@@ -48,7 +48,7 @@ def test_structures_come_round_by_round(graph: Graph) -> None:
     edge_index, edge_weight = to_edge_index(latent)
     assert edge_index.shape == (2, latent.nnz) and edge_weight.dtype == np.float32
     assert inducer.set_params(rounds=0).get_params()["rounds"] == 0
-    assert inducer.diagnostics_ and "refiner__training__epochs" in inducer.settings_
+    assert inducer.diagnostics_ and "refiner__epochs" in inducer.settings_
 
 
 def test_audits(graph: Graph) -> None:

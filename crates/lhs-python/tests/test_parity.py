@@ -85,7 +85,7 @@ def test_attacks(name: str, data: Path, tmp_path: Path) -> None:
 
 def test_the_structure(data: Path, tmp_path: Path) -> None:
     graph = datasets.load(data)
-    own = {"rounds": 2, "rounds_must_pay": False, "refiner__training__epochs": 4}
+    own = {"rounds": 2, "rounds_must_pay": False, "refiner__epochs": 4}
     of_model = {f"structure__{key}": value for key, value in own.items()}
     # Weighed edges are the model's own affair.
     settings = {"training__epochs": 4, "trust": 0.0, "ensemble_size": 1, **of_model}

@@ -113,6 +113,8 @@ def labels(values: Any) -> tuple[Numbers, NDArray[Any], NDArray[Any]]:
         kinds = {type(label) for label in found[known]}
         if not all(issubclass(kind, (str, int, np.integer, np.bool_)) for kind in kinds):
             return labels(_as_numbers(found, known))
+        found = found.copy()
+        found[~known] = None
     else:
         raise TypeError(f"the labels are of type {found.dtype}\n  hint: give whole numbers or words")
     codes = np.full(len(found), -1, dtype=np.int64)

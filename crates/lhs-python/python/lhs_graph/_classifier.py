@@ -34,7 +34,7 @@ class NodeClassifier:
     >>> model = NodeClassifier("gcn", training__epochs=20).fit(graph)
     >>> model.predict_proba(graph).shape
     (200, 3)
-    >>> model.score() > 1 / 3
+    >>> model.score() > 1 / 3 # at the test nodes
     True
     >>> NodeClassifier("gcn", hiden=32)
     Traceback (most recent call last):
@@ -198,10 +198,6 @@ class NodeClassifier:
         said = own[self._fitted.predict(asked._data)[chosen[known]].argmax(axis=1)]
         return float(np.mean(said == names[codes[known]]))
 
-    def fit_predict(self, graph: Any, y: Any = None, **keywords: Any) -> NDArray[Any]:
-        """Learns, and says the class of every node."""
-        return self.fit(graph, y, **keywords).predict()
-
     def _asked(self, graph: Any, features: Any, directed: bool | None) -> tuple[Graph, Numbers | None]:
         self._must_be_fitted()
         if graph is None:
@@ -307,9 +303,9 @@ class LHSClassifier(NodeClassifier):
     >>> from lhs_graph import LHSClassifier, datasets
     >>> graph = datasets.synth(nodes=200, classes=3, homophily=0.2, seed=1)
     >>> model = LHSClassifier(training__epochs=10, ensemble_size=1).fit(graph)
-    >>> model.predict(graph)[:3]
-    array([2, 2, 0])
-    >>> [round.shape for round in model.structure()][0]
+    >>> bool((model.predict(graph) == graph.labels).mean() > 1 / 3)
+    True
+    >>> model.structure()[0].shape # the latent graph before it is refined
     (200, 200)
     """
 

@@ -123,7 +123,7 @@ def report(*folders: str | os.PathLike[str], split: int | None = None) -> Report
     """
     with tempfile.TemporaryDirectory() as temporary:
         page = Path(temporary) / "report.html"
-        command = [sys.executable, "-m", "lhs_graph", "report", *map(os.fspath, folders), "--out", str(page), "--quiet"]
+        command = [sys.executable, "-m", "lhs_graph", "report", *(os.fspath(folder) for folder in folders), "--out", str(page), "--quiet"]
         command += [] if split is None else ["--split", str(split)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:

@@ -97,8 +97,11 @@ def _is_dgl(thing: Any) -> bool:
 def _dgl(graph: Any, keywords: dict[str, Any]) -> Found:
     sources, targets = graph.edges()
     known = graph.ndata
-    get = lambda *names: next((known[name] for name in names if name in known), None)
     edges = getattr(graph, "edata", {})
+
+    def get(*names: str) -> Any:
+        return next((known[name] for name in names if name in known), None)
+
     return Found(
         _whole(array(sources)),
         _whole(array(targets)),

@@ -74,8 +74,8 @@ class Graph:
         self._data = _lhs.Data(
             name or found.name,
             count,
-            found.sources,
-            found.targets,
+            np.ascontiguousarray(found.sources),
+            np.ascontiguousarray(found.targets),
             weights=None if weights is None else floats(array(weights), "weights of edges").reshape(-1),
             directed=bool(directed),
             labels=(codes, class_names(self._classes)),

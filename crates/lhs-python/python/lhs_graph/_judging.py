@@ -174,12 +174,13 @@ def certify(
     """
     clean, parts = task(graph, y, X, train=train, val=val, test=test, split=split, seed=seed, directed=directed)
     if isinstance(model, NodeClassifier):
-        model, settings = model.model, {**model._settings, **settings}
-    settings = {**_ON_BUCKETS.get(model, {}), **settings}
+        settings = {**model._settings, **settings}
+    name = model.model if isinstance(model, NodeClassifier) else model
+    settings = {**_ON_BUCKETS.get(name, {}), **settings}
     other = None if on is None else as_graph(on, directed=directed)
-    with shown(progress, model) as told:
+    with shown(progress, name) as told:
         text = _lhs.certify(
-            model,
+            name,
             nested(settings),
             clean._data,
             scored(clean, parts),

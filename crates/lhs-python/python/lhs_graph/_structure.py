@@ -25,7 +25,7 @@ class StructureInducer:
 
     >>> from lhs_graph import StructureInducer, datasets, to_edge_index
     >>> graph = datasets.synth(nodes=200, classes=3, homophily=0.2, seed=1)
-    >>> inducer = StructureInducer(rounds=1, rounds_must_pay=False, refiner__training__epochs=5)
+    >>> inducer = StructureInducer(rounds=1, rounds_must_pay=False, refiner__epochs=5)
     >>> latent = inducer.fit_transform(graph)
     >>> latent.shape, len(inducer.rounds_)
     ((200, 200), 2)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Numbers, node_set
+from ._arrays import Numbers, array, node_set
 from ._graph import Graph, Nodes, Split, as_graph
 
 
@@ -47,7 +47,7 @@ def task(
         # Nodes of a mask that have no class can neither teach nor score.
         parts = [own[place][codes[own[place]] >= 0] if part is None else part for place, part in enumerate(parts)]
     if parts[0] is None:
-        parts[0] = np.setdiff1d(labelled, np.concatenate([part for part in parts[1:] if part is not None] or [[]]))
+        parts[0] = np.setdiff1d(labelled, np.concatenate([part for part in parts[1:] if part is not None] or [labelled[:0]]))
     train_nodes, val_nodes, test_nodes = parts
     assert train_nodes is not None
     if train_nodes.size == 0:
@@ -60,9 +60,7 @@ def task(
 
 
 def _scattered(y: Any, chosen: Numbers, graph: Graph) -> Any:
-    """Classes of some nodes as classes of all."""
-    from ._arrays import array
-
+    """Classes of some nodes over what the graph knows of the others."""
     if y is None:
         return None
     given = array(y)
@@ -70,12 +68,13 @@ def _scattered(y: Any, chosen: Numbers, graph: Graph) -> Any:
         return given
     if len(given) != len(chosen):
         raise ValueError(f"{len(given)} labels for {len(chosen)} nodes\n  hint: give one per node")
-    if given.dtype.kind in "iu":
-        known = given.astype(np.int64)
-        spread = np.full(graph.num_nodes, -1, dtype=np.int64)
+    whole = given.dtype.kind in "iu"
+    own = graph.labels if len(graph.classes) and (graph.labels.dtype.kind in "iu") == whole else None
+    if whole:
+        spread = np.full(graph.num_nodes, -1, dtype=np.int64) if own is None else own.astype(np.int64)
     else:
-        known, spread = given.astype(object), np.full(graph.num_nodes, None, dtype=object)
-    spread[chosen] = known
+        spread = np.full(graph.num_nodes, None, dtype=object) if own is None else own.astype(object)
+    spread[chosen] = given
     return spread
 
 
