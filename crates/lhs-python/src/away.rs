@@ -48,9 +48,15 @@ impl Watch {
         Watch { all_cells: Some(cells), ..Watch::default() }
     }
 
-    /// The epochs so far.
+    /// The epochs so far. A stage that was begun again is told as it went the last time, as files of curves have it.
     pub fn curve(&self) -> Vec<EpochRecord> {
-        self.curve.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let told = self.curve.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut curve: Vec<EpochRecord> = Vec::with_capacity(told.len());
+        for record in told.iter() {
+            curve.retain(|known| known.stage != record.stage || known.epoch < record.epoch);
+            curve.push(record.clone());
+        }
+        curve
     }
 
     fn tell(&self, counted: &str, done: usize, of: Option<usize>, remark: String) {

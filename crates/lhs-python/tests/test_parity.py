@@ -57,7 +57,7 @@ def test_models(name: str, split: int, data: Path, tmp_path: Path) -> None:
     written = np.array(first[-len(graph.classes) :], dtype=np.float32)
     assert np.allclose(written, ours[0], atol=1e-5), header
     curve = [json.loads(line) for line in (run / f"split-{split}" / "curve.jsonl").read_text().splitlines()]
-    assert curve == here.curve_
+    assert curve == here.curve_, "the course of training"
 
 
 @pytest.mark.parametrize("name", [attack["name"] for attack in lhs_graph.attacks()])

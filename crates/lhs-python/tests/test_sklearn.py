@@ -31,7 +31,7 @@ class OnRows(NodeClassifier):
         return super().predict_proba(rows(X))
 
     def predict(self, X: Any) -> Any:  # type: ignore[override]
-        return self.classes_take(self.predict_proba(X).argmax(axis=1))
+        return self._decoded(self.predict_proba(X).argmax(axis=1))
 
     def score(self, X: Any, y: Any) -> float:  # type: ignore[override]
         return float(np.mean(self.predict(X) == y))

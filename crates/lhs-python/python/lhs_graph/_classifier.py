@@ -164,12 +164,12 @@ class NodeClassifier:
 
     def predict(self, graph: Any = None, *, features: Any = None, directed: bool | None = None) -> NDArray[Any]:
         """The likeliest class of each node."""
-        found: NDArray[Any] = self.classes_take(self.predict_proba(graph, features=features, directed=directed).argmax(axis=1))
+        found: NDArray[Any] = self._decoded(self.predict_proba(graph, features=features, directed=directed).argmax(axis=1))
         return found
 
-    def classes_take(self, codes: Numbers) -> NDArray[Any]:
-        """Classes by their columns."""
-        return self.classes_[codes]
+    def _decoded(self, codes: Numbers) -> NDArray[Any]:
+        # A model of the command line knows its classes by their numbers.
+        return self.classes_[codes] if hasattr(self, "classes_") else codes
 
     def score(self, graph: Any = None, y: Any = None, *, nodes: Any = None, features: Any = None) -> float:
         """The share of right answers at some nodes that have a class: those named, or by default those of the test part; of some nodes of a
