@@ -6,7 +6,7 @@ use lhs::experiment::found_settings::{self, Search};
 use lhs::experiment::settings::{self, Layer};
 use lhs::experiment::split_seed;
 use lhs::models::{self, NodeClassifier, Save, SavedModel};
-use lhs::training::{Session, Task};
+use lhs::training::{Memo, Session, Task};
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -18,6 +18,9 @@ use crate::away::{Watch, away};
 use crate::data::{self, Data, Parts};
 use crate::errors::OrRaise;
 use crate::json;
+
+/// Results that the parts of one training share, such as the views of its graph.
+const MEMO: usize = 5;
 
 /// The list in a model's file that holds the bytes of Python's remark about it.
 const ABOUT: &str = "python";
@@ -60,7 +63,10 @@ impl Fitted {
         let parts = data::split(parts, dataset.num_nodes())?;
         let (model, curve) = away(py, progress, Watch::default(), |watch| {
             let task = Task::new(dataset, &parts)?;
-            let model = model.fit_with(&task, split_seed(seed, split), &mut Session::watched_by(watch))?;
+            // What several parts of one training need is made once.
+            let memo = Memo::holding(MEMO);
+            let mut session = Session { memo: Some(&memo), ..Session::watched_by(watch) };
+            let model = model.fit_with(&task, split_seed(seed, split), &mut session)?;
             Ok((model, watch.curve()))
         })?;
         Ok((Fitted { model, name: kind.name.to_string(), settings }, json::write(&curve)?))
