@@ -1,6 +1,8 @@
 //! NumPy arrays in and out. Python has made sure of types and of rows that stand one after the other; sizes and values are checked here,
 //! or by the library.
 
+use std::sync::Arc;
+
 use lhs::graph::{Features, Graph};
 use lhs::linalg::{Mat, Pattern, SparseMat};
 use lhs::{Error, Result};
@@ -23,12 +25,32 @@ pub fn entries<'a, T: numpy::Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyR
     array.as_slice().map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))
 }
 
-/// Dense features.
+/// An array of Python's as entries of a matrix, which keeps it.
+struct Kept {
+    _array: Py<PyArray2<f32>>,
+    entries: *const f32,
+    len: usize,
+}
+
+// SAFETY: the entries are only read, and the array is only let go, for which any thread will do.
+unsafe impl Send for Kept {}
+// SAFETY: as above.
+unsafe impl Sync for Kept {}
+
+impl AsRef<[f32]> for Kept {
+    fn as_ref(&self) -> &[f32] {
+        // SAFETY: NumPy does not move the entries of an array that somebody keeps; where they are and how many was asked of it.
+        unsafe { std::slice::from_raw_parts(self.entries, self.len) }
+    }
+}
+
+/// Dense features, read where they are.
 pub fn dense(array: &PyReadonlyArray2<'_, f32>) -> PyResult<Features> {
     let values =
         array.as_slice().map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
     let &[rows, columns] = array.shape() else { unreachable!("the array has two dimensions") };
-    Ok(Features::from_dense(Mat::from_slice(rows, columns, values)))
+    let kept = Kept { _array: (**array).clone().unbind(), entries: values.as_ptr(), len: values.len() };
+    Ok(Features::from_dense(Mat::shared(rows, columns, Arc::new(kept))))
 }
 
 /// Sparse features; what is out of place is named.

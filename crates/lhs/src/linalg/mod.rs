@@ -24,7 +24,7 @@ pub(crate) mod tall;
 pub use eigen::{EigenOptions, Eigenpairs, SymmetricOperator, leading_eigenpairs};
 pub use gemm::{matmul, matmul_nt, matmul_tn};
 pub use inverse::inverse;
-pub use mat::{Mat, release_buffers};
+pub use mat::{Mat, SharedEntries, release_buffers};
 pub use narrow::matmul_narrow;
 pub use ridge::{Ridge, hat_diagonal, whitening};
 pub use search::{Likeness, neighbours, neighbours_among, neighbours_of};
