@@ -150,3 +150,27 @@ def test_threads_may_call_at_once(graph: Graph) -> None:
     assert not [one for one in results if isinstance(one, Exception)]
     probabilities = [one for one in results if one.ndim == 2]
     assert all(np.array_equal(one, probabilities[0]) for one in probabilities)
+
+
+def test_whatever_comes_in_only_exceptions_of_those_kinds_come_out() -> None:
+    draw = np.random.RandomState(0)
+    kinds = ["float32", "float64", "int8", "int64", "uint64", "bool", "complex64", "U3", "object", "datetime64[s]"]
+
+    def anything() -> Any:
+        shape = [(), (0,), (4,), (2, 4), (4, 2), (4, 4), (4, 0), (0, 4), (2, 0), (4, 2, 2)][draw.randint(10)]
+        made = np.asarray(draw.randint(-2, 7, size=shape) * [1, 1, 1, 0.5, np.nan][draw.randint(5)], dtype=np.float64)
+        with np.errstate(invalid="ignore"):
+            made = made.astype(kinds[draw.randint(len(kinds))])
+        return [made, made[::-1] if shape else made, made.tolist(), None, sp.csr_matrix(np.eye(4)), "word", 3, {}][draw.randint(8) if draw.rand() < 0.3 else 0]
+
+    learned = 0
+    for _ in range(1500):
+        given = {"edges": EDGES, "y": Y, "features": X, "train": [0, 1], "val": [2]}
+        for key in draw.choice(list(given), size=1 + draw.randint(2), replace=False):
+            given[key] = anything()
+        try:
+            fit(**given)
+            learned += 1
+        except (ValueError, TypeError, FileNotFoundError):
+            pass
+    assert 50 < learned < 1450

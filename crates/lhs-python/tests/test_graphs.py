@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
@@ -168,7 +170,8 @@ def test_files_come_back(graph: Graph, tmp_path: Path) -> None:
     assert same(again, graph) and np.array_equal(again.features, graph.features) and len(again.splits) == 2
     graph.save(tmp_path / "tables")
     assert same(datasets.load(tmp_path / "tables", scale="none"), graph)
-    assert same(Graph(str(tmp_path / "g.npz")) if False else datasets.load(str(tmp_path / "g.npz")), graph)
+    named = Graph(str(tmp_path / "g.npz"), name="mine")
+    assert same(named, graph) and named.name == "mine" and len(named.splits) == 2
     assert NodeClassifier("mlp", training__epochs=2).fit(tmp_path / "g.npz").predict().shape == (120,)
 
 
@@ -177,3 +180,39 @@ def test_public_graphs_by_name(public: Path, monkeypatch: pytest.MonkeyPatch) ->
     texas = datasets.load("texas")
     assert (texas.num_nodes, len(texas.splits)) == (183, 10)
     assert "texas" in datasets.names()
+
+
+def test_a_graph_is_a_graph(graph: Graph) -> None:
+    words = np.array(["a", "b", "c"])[graph.labels]
+    other = Graph(graph, labels=words)
+    assert same(other, graph) and other.classes.tolist() == ["a", "b", "c"] and len(other.splits) == 2
+    assert np.array_equal(other.features, graph.features)
+    wider = Graph(Graph(EDGES, labels=[0, 1, 0, 1], directed=True, weights=[1, 2, 3, 4]), features=np.eye(4, 3))
+    assert wider.directed and wider.num_features == 3 and wider.edge_weight is not None and wider.edge_weight.tolist() == [1, 2, 3, 4]
+
+
+def test_float32_rows_are_read_where_they_are() -> None:
+    features = np.random.default_rng(0).normal(size=(4, 6)).astype(np.float32)
+    assert np.shares_memory(Graph(EDGES, features=features).features, features)
+    assert not np.shares_memory(Graph(EDGES, features=np.asfortranarray(features)).features, features)
+
+
+MEMORY = """
+import re, numpy as np
+from lhs_graph import Graph
+
+def resident(key):
+    return int(re.search(key + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024
+
+features = np.ones((400_000, 128), dtype=np.float32)
+edges = np.stack([np.arange(400_000), np.arange(400_000)[::-1]])
+before = resident("VmRSS")
+graph = Graph(edges, features=features, directed=False)
+print(resident("VmHWM") - before < 0.3 * features.nbytes / 2**20)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux says how much memory is used")
+def test_large_arrays_take_no_more_memory() -> None:
+    done = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "True", done.stderr

@@ -33,12 +33,9 @@ class Found:
     node_ids: list[str] | None = None
     #: The ids as they were, to match rows of tables by.
     index: Any = None
+    feature_names: list[str] | None = None
+    directed: bool | None = None
     name: str = "graph"
-
-
-def is_graph(thing: Any) -> bool:
-    """Whether there are edges in it."""
-    return any(look(thing) for look, _ in READERS)
 
 
 def take_apart(thing: Any, keywords: dict[str, Any]) -> Found:

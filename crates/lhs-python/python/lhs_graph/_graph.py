@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from . import _lhs
 from ._arrays import Floats, Numbers, array, class_names, features as as_features, floats, labels as as_labels, node_set
-from ._foreign import Masks, aligned, is_path, take_apart
+from ._foreign import Found, Masks, aligned, is_path, take_apart
 
 #: Training, validation and test nodes, by their numbers.
 Split = tuple[Numbers, Numbers, Numbers]
@@ -30,6 +30,8 @@ class Graph:
     - `labels`: one class per node, numbers or words; negative numbers, NaN and None mean that it is not known.
     - `train`, `val`, `test`: masks or numbers of nodes.
     - `directed`: whether the direction of edges is kept. Not said, edges have none, and a graph that seems to have one is remarked upon.
+
+    A `float32` array of features whose rows stand one after the other is read where it is, without a copy: leave it as it is from then on.
 
     >>> import numpy as np
     >>> from lhs_graph import Graph
@@ -58,16 +60,22 @@ class Graph:
         directed: bool | None = None,
         name: str | None = None,
     ) -> None:
+        if is_path(edges):
+            from .datasets import load
+
+            edges = load(edges, directed=bool(directed))
         keywords: dict[str, Any] = {"features": features, "labels": labels, "node_ids": node_ids}
-        found = take_apart(edges, keywords)
+        found = _own(edges) if isinstance(edges, Graph) else take_apart(edges, keywords)
         features, labels = (aligned(keywords[key], found.index) for key in ("features", "labels"))
+        if feature_names is None:
+            columns = found.feature_names if features is None else getattr(features, "columns", None)
+            feature_names = None if columns is None else [str(column) for column in columns]
         features = found.features if features is None else features
         labels = found.labels if labels is None else labels
         weights = found.weights if weights is None else weights
-        if feature_names is None and hasattr(features, "columns"):
-            feature_names = [str(column) for column in features.columns]
+        directed = found.directed if directed is None else directed
         ids = [str(node) for node in node_ids] if node_ids is not None and found.index is None else found.node_ids
-        self._sources_of_truth(found.sources, found.targets, directed)
+        self._remark_upon_direction(found.sources, found.targets, directed)
         prepared = {} if features is None else as_features(features)
         count = _num_nodes(num_nodes if num_nodes is not None else found.num_nodes, prepared, labels, found)
         codes, self._classes, self._labels = _no_labels(count) if labels is None else as_labels(labels)
@@ -87,7 +95,7 @@ class Graph:
         self._splits = [_numbers(split, count) for split in given or found.splits]
 
     @staticmethod
-    def _sources_of_truth(sources: Numbers, targets: Numbers, directed: bool | None) -> None:
+    def _remark_upon_direction(sources: Numbers, targets: Numbers, directed: bool | None) -> None:
         """Remarks upon a graph that has a direction which nobody said to keep or to forget."""
         if directed is not None or not len(sources):
             return
@@ -274,32 +282,18 @@ class Graph:
         return Nodes(self, np.arange(self.num_nodes))[nodes]
 
     def __getstate__(self) -> dict[str, Any]:
-        bounds, columns, weights = self._data.adjacency()
-        return {
-            "adjacency": (bounds, columns, weights if self._data.weighted else None),
-            "directed": self.directed,
-            "features": self.features if self.num_features else None,
-            "labels": (self._data.labels(), class_names(self._classes)),
-            "classes": self._classes,
-            "given": self._labels,
-            "splits": self._splits,
-            "node_ids": self._data.node_ids,
-            "feature_names": self._data.feature_names,
-            "name": self.name,
-        }
+        return {**vars(_own(self)), "classes": self._classes, "given": self._labels, "codes": self._data.labels()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        bounds, columns, weights = state["adjacency"]
-        count = len(bounds) - 1
-        features = state["features"]
+        features, weights = state["features"], state["weights"]
         self._data = _lhs.Data(
             state["name"],
-            count,
-            np.repeat(np.arange(count, dtype=np.int64), np.diff(bounds)),
-            columns.astype(np.int64),
+            state["num_nodes"],
+            np.ascontiguousarray(state["sources"]),
+            np.ascontiguousarray(state["targets"]),
             weights=weights,
             directed=state["directed"],
-            labels=state["labels"],
+            labels=(state["codes"], class_names(state["classes"])),
             node_ids=state["node_ids"],
             feature_names=state["feature_names"],
             **({} if features is None else as_features(features)),
@@ -351,34 +345,30 @@ class Nodes:
 def as_graph(graph: Any, **keywords: Any) -> Graph:
     """The graph in any graph, as `Graph` describes; one that is there already, unless something else is said of it."""
     keywords = {key: value for key, value in keywords.items() if value is not None}
-    if is_path(graph):
-        from .datasets import load
-
-        graph = load(graph, directed=keywords.pop("directed", False))
     if isinstance(graph, Nodes):
         graph = graph.graph
-    if not isinstance(graph, Graph):
-        return Graph(graph, **keywords)
-    if not keywords:
-        return graph
-    if set(keywords) == {"labels"}:
-        return _relabelled(graph, keywords["labels"])
-    state = graph.__getstate__()
-    bounds, columns, weights = state["adjacency"]
-    rows = np.repeat(np.arange(graph.num_nodes, dtype=np.int64), np.diff(bounds))
-    defaults = {
-        "weights": weights,
-        "features": state["features"],
-        "labels": state["given"] if len(state["classes"]) else None,
-        "node_ids": state["node_ids"],
-        "feature_names": None if "features" in keywords else state["feature_names"],
-        "directed": state["directed"],
-        "name": state["name"],
-        "num_nodes": graph.num_nodes,
-    }
-    rebuilt = Graph(np.stack([rows, columns.astype(np.int64)]), **{**defaults, **keywords})
-    rebuilt._splits = rebuilt._splits or graph._splits
-    return rebuilt
+    if isinstance(graph, Graph) and set(keywords) <= {"labels"}:
+        return _relabelled(graph, keywords["labels"]) if keywords else graph
+    return Graph(graph, **keywords)
+
+
+def _own(graph: Graph) -> Found:
+    """What a graph of ours knows."""
+    edges, data = graph.edge_index, graph._data
+    return Found(
+        edges[0],
+        edges[1],
+        graph.num_nodes,
+        weights=graph.edge_weight,
+        features=graph.features if graph.num_features else None,
+        labels=graph.labels if len(graph.classes) else None,
+        splits=list(graph._splits),
+        node_ids=data.node_ids,
+        index=data.node_ids,
+        feature_names=data.feature_names,
+        directed=graph.directed,
+        name=graph.name,
+    )
 
 
 def _relabelled(graph: Graph, labels: Any) -> Graph:
