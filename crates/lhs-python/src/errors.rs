@@ -16,9 +16,16 @@ pub fn to_python(error: Error) -> PyErr {
         Error::Interrupted { .. } => PyKeyboardInterrupt::new_err(said),
         Error::Network { .. } => PyConnectionError::new_err(said),
         Error::Io { source, .. } => io::Error::new(source.kind(), said).into(),
-        Error::Input { file, .. } if !file.exists() => PyFileNotFoundError::new_err(said),
         error if error.can_be_mended() => PyValueError::new_err(said),
         _ => PyRuntimeError::new_err(said),
+    }
+}
+
+/// The same of reading a path: one that is not there is a `FileNotFoundError`.
+pub fn of_path(error: Error) -> PyErr {
+    match &error {
+        Error::Input { file, .. } if !file.exists() => PyFileNotFoundError::new_err(error.to_string()),
+        _ => to_python(error),
     }
 }
 

@@ -10,7 +10,7 @@ use lhs::io::{self, LoadOptions};
 use pyo3::prelude::*;
 
 use crate::data::Data;
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, of_path};
 use crate::json;
 
 /// Loads a file, a folder, or a fetched graph; `prepare` says what becomes of gaps, words and numbers.
@@ -19,7 +19,7 @@ use crate::json;
 fn load(py: Python<'_>, source: PathBuf, directed: bool, prepare: &str) -> PyResult<Data> {
     let prepare: PreparationConfig = json::read(prepare)?;
     let options = LoadOptions { directed, prepare, ..LoadOptions::default() };
-    py.detach(|| io::load(&source, &options)).or_raise().map(Data::from)
+    py.detach(|| io::load(&source, &options)).map_err(of_path).map(Data::from)
 }
 
 /// Writes data: an `.npz` file, or a folder of tables.

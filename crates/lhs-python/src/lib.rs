@@ -1,7 +1,7 @@
 //! What `import lhs_graph` loads: the library for Python, as thin as it can be.
 //!
-//! Arrays come in and go out ([`arrays`]), whatever else has structure travels as JSON ([`json`]); work runs away from the interpreter
-//! ([`away`]); errors become exceptions ([`errors`]). Graphs of other packages, scikit-learn's shape and pictures are
+//! Arrays come in and go out (`arrays`), whatever else has structure travels as JSON (`json`); work runs away from the interpreter
+//! (`away`); errors become exceptions (`errors`). Graphs of other packages, scikit-learn's shape and pictures are
 //! Python, in `python/lhs_graph`.
 
 mod arrays;

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lhs_graph import Graph, NodeClassifier, StructureInducer, attack, audit, certify, datasets, explain
+from lhs_graph import Graph, NodeClassifier, StructureInducer, attack, audit, bench, certify, datasets, explain
 
 EDGES = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
 X = np.eye(4, dtype=np.float32) + 1
@@ -126,6 +126,12 @@ def test_other_functions_name_mistakes_too(graph: Graph) -> None:
         explain(model, 500)
     with pytest.raises(ValueError, match="nodes"):
         audit(graph, against={"other": Graph(EDGES, features=X, labels=Y)})
+    with pytest.raises(ValueError, match="no model `gnc`"):
+        bench({"title": "slip", "models": ["gnc"]}, {"made-up": graph})
+    with pytest.raises(ValueError, match="unknown field `modls`"):
+        bench({"title": "slip", "modls": ["gcn"]}, {"made-up": graph})
+    with pytest.raises(ValueError, match="test node 3 has no label"):
+        attack("random", EDGES, X, [0, 1, 0, -1], train=[0], val=[1], test=[3])
     with pytest.raises((ValueError, AttributeError), match="has not learned yet"):
         NodeClassifier("mlp").predict(graph)
     with pytest.raises(ValueError, match="0 nodes for 5 classes"):
@@ -152,6 +158,7 @@ def test_threads_may_call_at_once(graph: Graph) -> None:
     assert all(np.array_equal(one, probabilities[0]) for one in probabilities)
 
 
+@pytest.mark.filterwarnings("ignore:.*lead one way only")
 def test_whatever_comes_in_only_exceptions_of_those_kinds_come_out() -> None:
     draw = np.random.RandomState(0)
     kinds = ["float32", "float64", "int8", "int64", "uint64", "bool", "complex64", "U3", "object", "datetime64[s]"]

@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 
 from conftest import lhs
-from lhs_graph import Graph, __version__
+from lhs_graph import Graph, NodeClassifier, __version__
 
 
 def test_the_command_is_the_command_line(graph: Graph, tmp_path: Path) -> None:
     assert lhs("--version").stdout.strip() == f"lhs {__version__}"
-    assert "did you mean" in lhs("train", "texsa", code=2).stderr or True
     assert "tip: a similar" in lhs("trian", code=2).stderr
     graph.save(tmp_path / "g.npz")
     run = tmp_path / "run"
@@ -83,16 +82,28 @@ def test_a_forked_process_computes_too() -> None:
     assert done.stdout.strip() == "0", done.stderr
 
 
-def test_progress_is_told(graph: Graph) -> None:
-    from lhs_graph import NodeClassifier
+ENDLESS = {"training__epochs": 10_000_000, "training__patience": 10_000_000}
 
+
+def test_progress_is_told_and_may_stop_the_work(graph: Graph) -> None:
     told: list[tuple[str, int, int | None, str]] = []
-    NodeClassifier("gcn", training__epochs=3000, training__patience=3000, progress=lambda *news: told.append(news)).fit(graph)
-    assert told and told[-1][0] == "classifier" and told[-1][1] > told[0][1] >= 1
 
-    def refuse(*news: object) -> None:
-        raise RuntimeError("enough")
+    def enough(*news: object) -> None:
+        told.append(news)  # type: ignore[arg-type]
+        if len(told) == 3:
+            raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        NodeClassifier("gcn", training__epochs=10_000_000, training__patience=10_000_000, progress=refuse).fit(graph)
-    NodeClassifier("gcn", training__epochs=2000, training__patience=2000, progress=True).fit(graph)
+        NodeClassifier("gcn", progress=enough, **ENDLESS).fit(graph)
+    assert {news[0] for news in told} == {"classifier"} and told[0][1] < told[1][1] < told[2][1]
+    assert told[0][3].startswith("validation ")
+
+
+def test_progress_is_shown(graph: Graph, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = {"training__epochs": 5000, "training__patience": 5000}
+    NodeClassifier("gcn", progress=True, **slow).fit(graph)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    NodeClassifier("gcn", progress=True, **slow).fit(graph)
+    assert "gcn: classifier" in capfd.readouterr().err
+    NodeClassifier("gcn", **slow).fit(graph)
+    assert capfd.readouterr().err == ""

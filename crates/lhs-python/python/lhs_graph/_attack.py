@@ -13,7 +13,7 @@ from ._display import Record
 from ._graph import Graph
 from ._progress import Told, shown
 from ._settings import nested
-from ._task import scored, task
+from ._task import lists, task
 
 
 def attack(
@@ -56,7 +56,7 @@ def attack(
             name,
             nested(settings),
             clean._data,
-            scored(clean, parts),
+            lists(parts),
             victim=None if victim is None else victim._fitted,
             seed=seed,
             split=split,

@@ -247,7 +247,9 @@ def _edge_index(found: NDArray[Any]) -> Found:
 
 
 def _whole(numbers: NDArray[Any]) -> Numbers:
-    if numbers.dtype.kind not in "iu" and numbers.size:
+    if not numbers.size:
+        return np.empty(0, dtype=np.int64)
+    if numbers.dtype.kind not in "iu":
         raise TypeError(f"the ends of edges are of type {numbers.dtype}\n  hint: give numbers of nodes, such as int64")
     return np.ascontiguousarray(numbers, dtype=np.int64)
 

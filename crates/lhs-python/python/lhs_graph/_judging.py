@@ -15,7 +15,7 @@ from ._display import axes, rows_as_frame, rows_as_html
 from ._graph import as_graph
 from ._progress import Told, shown
 from ._settings import nested
-from ._task import scored, task
+from ._task import lists, task
 
 
 class Audit:
@@ -87,12 +87,12 @@ def audit(
     True
     """
     clean, parts = task(graph, y, X, train=train, val=val, test=test, split=split, directed=directed)
-    versions = [("clean", clean._data, scored(clean, parts))]
+    versions = [("clean", clean._data, lists(parts))]
     for name, other in (against or {}).items():
         other = as_graph(other, directed=directed)
         other = other if len(other.classes) else as_graph(other, labels=clean.labels)
         own = other.splits[0][2] if other.splits and np.isin(other.splits[0][2], parts[2]).all() else parts[2]
-        versions.append((name, other._data, scored(other, (parts[0], parts[1], own))))
+        versions.append((name, other._data, lists((parts[0], parts[1], own))))
     fitted = None if model is None else model._fitted
     classes = [] if model is None else class_names(model.classes_)
     return Audit(json.loads(_lhs.audit(versions, model=fitted, classes=classes, hops=hops, bins=bins)))
@@ -183,7 +183,7 @@ def certify(
             name,
             nested(settings),
             clean._data,
-            scored(clean, parts),
+            lists(parts),
             on=None if other is None else other._data,
             buckets=buckets,
             poisoning=poisoning,

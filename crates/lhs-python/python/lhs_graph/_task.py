@@ -82,7 +82,7 @@ def _held_back(train: Numbers, codes: Numbers, fraction: float, seed: int) -> tu
     """A share of the training nodes, of every class alike, to steer early stopping by."""
     if not 0.0 <= fraction < 1.0:
         raise ValueError(f"validation_fraction {fraction} is out of range\n  hint: choose a number from 0, and below 1")
-    draw = np.random.RandomState(seed)
+    draw = np.random.RandomState(seed % 2**32)
     held: list[Numbers] = []
     classes = codes[train] if (train < len(codes)).all() and (train >= 0).all() else np.zeros(len(train), dtype=np.int64)
     for one in np.unique(classes):
@@ -96,11 +96,3 @@ def lists(split: Split) -> tuple[list[int], list[int], list[int]]:
     """A split as the extension takes it."""
     train, val, test = (part.tolist() for part in split)
     return train, val, test
-
-
-def scored(graph: Graph, split: Split) -> tuple[list[int], list[int], list[int]]:
-    """A split for work that scores: without test nodes that have no class."""
-    codes = graph._data.labels()
-    train, val, test = split
-    known = test[(test >= 0) & (test < len(codes))]
-    return train.tolist(), val.tolist(), (known[codes[known] >= 0] if len(known) == len(test) else test).tolist()
