@@ -105,11 +105,12 @@ pub fn away<T: Send>(
         let (watch, pool) = (&watch, &pool);
         thread::scope(|scope| {
             let (done, result) = sync_channel(1);
-            scope.spawn(move || {
+            let worker = move || {
                 let outcome = catch_unwind(AssertUnwindSafe(|| pool.install(|| work(watch))));
                 // Whoever waits is there until it hears.
                 let _ = done.send(outcome);
-            });
+            };
+            thread::Builder::new().spawn_scoped(scope, worker)?;
             let (mut raised, mut shown) = (None, News::default());
             loop {
                 match result.recv_timeout(PAUSE) {

@@ -150,11 +150,11 @@ impl Fitted {
 
     /// A model from a file's bytes.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+    fn from_bytes(py: Python<'_>, contents: &[u8]) -> PyResult<Self> {
         let read = || {
             let folder = tempfile::tempdir().map_err(lhs::Error::io("create", "a temporary folder"))?;
             let path = folder.path().join("model.lhs");
-            std::fs::write(&path, bytes).map_err(lhs::Error::io("write", &path))?;
+            std::fs::write(&path, contents).map_err(lhs::Error::io("write", &path))?;
             Fitted::restored(&SavedModel::read(&path)?)
         };
         py.detach(read).or_raise()

@@ -138,6 +138,28 @@ def test_other_functions_name_mistakes_too(graph: Graph) -> None:
         datasets.synth(nodes=0)
 
 
+def test_numbers_out_of_range(graph: Graph) -> None:
+    for seed in (-1, 2**64):
+        with pytest.raises(ValueError, match="seed .* out of range"):
+            NodeClassifier("mlp", seed=seed).fit(graph)
+        with pytest.raises(ValueError, match="seed .* out of range"):
+            datasets.synth(seed)
+    assert NodeClassifier("mlp", seed=2**64 - 1, training__epochs=2).fit(graph).predict().shape == (120,)
+    with pytest.raises(TypeError, match="whole number"):
+        NodeClassifier("mlp", seed=0.5).fit(graph)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="split -1 is out of range"):
+        NodeClassifier("mlp").fit(graph, split=-1)
+    with pytest.raises(ValueError, match="buckets -1"):
+        certify(graph, buckets=-1)
+    for count in (-1, 2**40):
+        with pytest.raises(ValueError, match="num_nodes .* out of range"):
+            Graph(EDGES, num_nodes=count)
+    with pytest.raises(ValueError, match="numbers up to 2147483648"):
+        Graph(np.array([[0], [2**31]]))
+    with pytest.raises(ValueError, match="memory|fit"):
+        NodeClassifier("gcn", hidden=10**9).fit(graph)
+
+
 def test_threads_may_call_at_once(graph: Graph) -> None:
     model = NodeClassifier("gcn", training__epochs=30)
     results: list[Any] = []

@@ -29,6 +29,13 @@ def test_types_hold() -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_stubs_are_those_of_the_extension() -> None:
+    pytest.importorskip("mypy")
+    command = [sys.executable, "-m", "mypy.stubtest", "--ignore-disjoint-bases", "lhs_graph._lhs"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 def test_nothing_is_imported_that_was_not_asked_for() -> None:
     script = "import sys, lhs_graph; print({'scipy', 'torch', 'pandas', 'sklearn', 'networkx', 'matplotlib', 'tqdm'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "set()"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,17 @@ def array(values: Any) -> NDArray[Any]:
     elif hasattr(values, "to_numpy"):  # pandas
         values = values.to_numpy()
     return np.asarray(values)
+
+
+def whole(value: Any, what: str, most: int = 2**64 - 1) -> int:
+    """A whole number that is not negative."""
+    try:
+        found = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} is a {type(value).__name__}\n  hint: give a whole number") from None
+    if not 0 <= found <= most:
+        raise ValueError(f"{what} {found} is out of range\n  hint: choose a whole number from 0 to {most}")
+    return found
 
 
 def is_sparse(values: Any) -> bool:

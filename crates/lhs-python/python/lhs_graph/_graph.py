@@ -12,11 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _lhs
-from ._arrays import Floats, Numbers, array, class_names, features as as_features, floats, labels as as_labels, node_set
+from ._arrays import Floats, Numbers, array, class_names, features as as_features, floats, labels as as_labels, node_set, whole
 from ._foreign import Found, Masks, aligned, is_path, take_apart
 
 #: Training, validation and test nodes, by their numbers.
 Split = tuple[Numbers, Numbers, Numbers]
+
+
+#: Nodes have numbers of 32 bits.
+_MOST_NODES = 2**32 - 1
+#: Beyond so many nodes, numbers much larger than the edges need are ids.
+_MANY_NODES, _NODES_PER_EDGE = 1_000_000, 100
 
 
 class Graph:
@@ -384,14 +390,20 @@ def _relabelled(graph: Graph, labels: Any) -> Graph:
 
 def _num_nodes(said: int | None, prepared: dict[str, Any], labels: Any, found: Any) -> int:
     if said is not None:
-        return said
+        return whole(said, "num_nodes", _MOST_NODES)
     if "dense" in prepared:
         return len(prepared["dense"])
     if "sparse" in prepared:
         return len(prepared["sparse"][0]) - 1
     if labels is not None:
         return len(labels)
-    return int(max(found.sources.max(initial=-1), found.targets.max(initial=-1))) + 1
+    count = int(max(found.sources.max(initial=-1), found.targets.max(initial=-1))) + 1
+    if count > _MANY_NODES + _NODES_PER_EDGE * len(found.sources):
+        raise ValueError(
+            f"{len(found.sources)} edges have nodes with numbers up to {count - 1}\n  hint: nodes are numbered 0, 1, 2, …; of ids make a table of "
+            "edges (pandas), or say num_nodes if there are so many"
+        )
+    return count
 
 
 def _no_labels(count: int) -> tuple[Numbers, NDArray[Any], NDArray[Any]]:
@@ -423,12 +435,12 @@ def _complete(split: Split, codes: Numbers, count: int) -> Split:
     return tuple(part[codes[part] >= 0] for part in split)  # type: ignore[return-value]
 
 
-def _lists(split: Split) -> _lhs.Parts:
+def _lists(split: Split) -> tuple[list[int], list[int], list[int]]:
     train, val, test = (part.tolist() for part in split)
     return train, val, test
 
 
-def _scipy(parts: _lhs.Csr, shape: tuple[int, int]) -> Any:
+def _scipy(parts: tuple[Numbers, NDArray[np.int32], Floats], shape: tuple[int, int]) -> Any:
     try:
         from scipy.sparse import csr_matrix
     except ImportError:

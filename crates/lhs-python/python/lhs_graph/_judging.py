@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _lhs
-from ._arrays import class_names
+from ._arrays import class_names, whole
 from ._classifier import NodeClassifier
 from ._display import axes, rows_as_frame, rows_as_html
 from ._graph import as_graph
@@ -95,7 +95,7 @@ def audit(
         versions.append((name, other._data, lists((parts[0], parts[1], own))))
     fitted = None if model is None else model._fitted
     classes = [] if model is None else class_names(model.classes_)
-    return Audit(json.loads(_lhs.audit(versions, model=fitted, classes=classes, hops=hops, bins=bins)))
+    return Audit(json.loads(_lhs.audit(versions, model=fitted, classes=classes, hops=whole(hops, "hops"), bins=whole(bins, "bins"))))
 
 
 class Certificate:
@@ -185,7 +185,7 @@ def certify(
             clean._data,
             lists(parts),
             on=None if other is None else other._data,
-            buckets=buckets,
+            buckets=whole(buckets, "buckets"),
             poisoning=poisoning,
             seed=seed,
             split=split,
@@ -262,7 +262,7 @@ def explain(
             place,
             classes=class_names(model.classes_),
             learned_from=(train, codes),
-            top=top,
+            top=whole(top, "top"),
             progress=told,
         )
     return Explanation(json.loads(text))

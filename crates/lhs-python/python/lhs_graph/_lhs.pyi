@@ -2,38 +2,66 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "Data",
+    "Fitted",
+    "Inducer",
+    "__version__",
+    "attack",
+    "attack_settings",
+    "attacks_known",
+    "audit",
+    "certify",
+    "explain",
+    "fetch",
+    "found",
+    "is_fetched",
+    "load",
+    "main",
+    "model_settings",
+    "models_known",
+    "num_threads",
+    "public_graphs",
+    "read_suite",
+    "run_suite",
+    "save",
+    "set_num_threads",
+    "suites",
+    "synth",
+]
 __version__: str
 
-Floats = NDArray[np.float32]
-Numbers = NDArray[np.int64]
-Csr = tuple[Numbers, NDArray[np.int32], Floats]
-CsrIn = tuple[Numbers, Numbers, Floats, int]
-Parts = tuple[list[int], list[int], list[int]]
-Progress = Callable[[str, int, int | None, str], object] | None
+_Floats = NDArray[np.float32]
+_Numbers = NDArray[np.int64]
+_Csr = tuple[_Numbers, NDArray[np.int32], _Floats]
+_CsrIn = tuple[_Numbers, _Numbers, _Floats, int]
+_Parts = tuple[list[int], list[int], list[int]]
+_Progress = Callable[[str, int, int | None, str], object] | None
 
+@final
 class Data:
     def __new__(
         cls,
         name: str,
         num_nodes: int,
-        sources: Numbers,
-        targets: Numbers,
+        sources: _Numbers,
+        targets: _Numbers,
         *,
-        weights: Floats | None = None,
+        weights: _Floats | None = None,
         directed: bool = False,
-        dense: Floats | None = None,
-        sparse: CsrIn | None = None,
-        labels: tuple[Numbers, list[str]] | None = None,
+        dense: _Floats | None = None,
+        sparse: _CsrIn | None = None,
+        labels: tuple[_Numbers, list[str]] | None = None,
         node_ids: list[str] | None = None,
         feature_names: list[str] | None = None,
     ) -> Data: ...
-    def with_labels(self, codes: Numbers, names: list[str]) -> Data: ...
-    def with_splits(self, splits: list[Parts]) -> Data: ...
+    def with_labels(self, codes: _Numbers, names: list[str]) -> Data: ...
+    def with_splits(self, splits: list[_Parts]) -> Data: ...
     @property
     def name(self) -> str: ...
     @property
@@ -54,25 +82,26 @@ class Data:
     def feature_names(self) -> list[str] | None: ...
     @property
     def warnings(self) -> list[str]: ...
-    def labels(self) -> Numbers: ...
-    def splits(self) -> list[Parts]: ...
-    def adjacency(self) -> Csr: ...
-    def features(self) -> Floats | Csr: ...
+    def labels(self) -> _Numbers: ...
+    def splits(self) -> list[_Parts]: ...
+    def adjacency(self) -> _Csr: ...
+    def features(self) -> _Floats | _Csr: ...
 
+@final
 class Fitted:
     @staticmethod
     def fit(
         name: str,
         settings: str,
         data: Data,
-        parts: Parts,
+        parts: _Parts,
         seed: int = 0,
         split: int = 0,
-        progress: Progress = None,
+        progress: _Progress = None,
     ) -> tuple[Fitted, str]: ...
-    def predict(self, data: Data) -> Floats: ...
-    def embeddings(self, data: Data) -> Floats | None: ...
-    def structure(self, data: Data) -> list[Csr] | None: ...
+    def predict(self, data: Data) -> _Floats: ...
+    def embeddings(self, data: Data) -> _Floats | None: ...
+    def structure(self, data: Data) -> list[_Csr] | None: ...
     def summary(self) -> list[str]: ...
     def diagnostics(self) -> list[str]: ...
     @property
@@ -85,12 +114,13 @@ class Fitted:
     @staticmethod
     def from_bytes(contents: bytes) -> Fitted: ...
 
+@final
 class Inducer:
     @staticmethod
     def fit(
-        settings: str, data: Data, parts: Parts, seed: int = 0, split: int = 0, progress: Progress = None
-    ) -> tuple[Inducer, list[Csr]]: ...
-    def apply(self, data: Data) -> list[Csr]: ...
+        settings: str, data: Data, parts: _Parts, seed: int = 0, split: int = 0, progress: _Progress = None
+    ) -> tuple[Inducer, list[_Csr]]: ...
+    def apply(self, data: Data) -> list[_Csr]: ...
     @staticmethod
     def settings(given: str) -> str: ...
     def diagnostics(self) -> list[str]: ...
@@ -105,17 +135,17 @@ def attack(
     name: str,
     settings: str,
     data: Data,
-    parts: Parts,
+    parts: _Parts,
     *,
     victim: Fitted | None = None,
     seed: int = 0,
     split: int = 0,
-    progress: Progress = None,
-) -> tuple[Data, str, Numbers, Numbers, list[int]]: ...
+    progress: _Progress = None,
+) -> tuple[Data, str, _Numbers, _Numbers, list[int]]: ...
 def attack_settings(name: str, given: str) -> str: ...
 def attacks_known() -> str: ...
 def audit(
-    versions: Sequence[tuple[str, Data, Parts]],
+    versions: Sequence[tuple[str, Data, _Parts]],
     *,
     model: Fitted | None = None,
     classes: list[str] = ...,
@@ -126,14 +156,14 @@ def certify(
     name: str,
     settings: str,
     data: Data,
-    parts: Parts,
+    parts: _Parts,
     *,
     on: Data | None = None,
     buckets: int = 11,
     poisoning: bool = False,
     seed: int = 0,
     split: int = 0,
-    progress: Progress = None,
+    progress: _Progress = None,
 ) -> str: ...
 def explain(
     model: Fitted,
@@ -143,7 +173,7 @@ def explain(
     classes: list[str],
     learned_from: tuple[list[int], list[int]],
     top: int = 10,
-    progress: Progress = None,
+    progress: _Progress = None,
 ) -> str: ...
 def load(source: str | PathLike[str], *, directed: bool = False, prepare: str = "{}") -> Data: ...
 def save(data: Data, path: str | PathLike[str]) -> None: ...
@@ -158,7 +188,7 @@ def run_suite(
     data: Sequence[Data] = ...,
     out: str | PathLike[str] | None = None,
     only: str | None = None,
-    progress: Progress = None,
+    progress: _Progress = None,
 ) -> str: ...
 def read_suite(text: str, file: str | PathLike[str]) -> str: ...
 def suites() -> list[tuple[str, str]]: ...

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Numbers, array, node_set
+from ._arrays import Numbers, array, node_set, whole
 from ._graph import Graph, Nodes, Split, as_graph
 
 
@@ -28,6 +28,7 @@ def task(
     What is not said is taken from a split of the graph. Without one, all nodes with a class are learned from; some of them, of every
     class alike, steer early stopping if nothing else is there to do so.
     """
+    seed, split = whole(seed, "seed"), whole(split, "split")
     chosen = graph.index if isinstance(graph, Nodes) else None
     if chosen is not None:
         y = _scattered(y, chosen, graph.graph)

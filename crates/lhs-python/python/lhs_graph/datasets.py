@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _lhs
+from ._arrays import whole
 from ._graph import Graph
 
 __all__ = ["fetch", "load", "names", "synth"]
@@ -68,4 +69,4 @@ def synth(seed: int = 0, **config: Any) -> Graph:
     >>> datasets.synth(nodes=100, classes=2, homophily=0.9)
     Graph(100 nodes, 500 edges, 32 features, classes 0 and 1, 10 splits)
     """
-    return Graph._of(_lhs.synth(json.dumps(config), seed))
+    return Graph._of(_lhs.synth(json.dumps(config), whole(seed, "seed")))
