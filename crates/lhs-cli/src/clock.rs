@@ -1,5 +1,7 @@
 //! When and by which command something was begun, for whoever reads the results later.
 
+use std::ffi::OsString;
+use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The present time as RFC 3339 has it, in UTC.
@@ -35,10 +37,20 @@ fn date(mut days: u64) -> (u64, u64, u64) {
     (year, month, days + 1)
 }
 
+/// The command as it was typed. Of a script that hosts the command line, the arguments of the process are others.
+static TYPED: OnceLock<String> = OnceLock::new();
+
+/// Remembers the command, whose first argument is the name of the program.
+pub fn remember(args: &[OsString]) {
+    let words = args.iter().skip(1).map(|word| quoted(&word.to_string_lossy()));
+    let typed = std::iter::once("lhs".to_string()).chain(words).collect::<Vec<_>>().join(" ");
+    // A second command of one process would be as good a name for what the first has left.
+    let _ = TYPED.set(typed);
+}
+
 /// The command as it was typed, quoted so that a shell reads it the same.
 pub fn command() -> String {
-    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
-    std::iter::once("lhs".to_string()).chain(words).collect::<Vec<_>>().join(" ")
+    TYPED.get().cloned().unwrap_or_default()
 }
 
 fn quoted(word: &str) -> String {

@@ -2,10 +2,13 @@
 //!
 //! A training epoch asks for the same shapes again and again. Each thread keeps the buffers it dropped
 //! and hands them out again, so an epoch neither calls the allocator nor touches fresh pages.
+//!
+//! A matrix may also read entries that somebody else keeps ([`Mat::shared`]), such as an array of Python's.
 
 use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// One cache line; `Vec<Line>` is how a safe `Vec` gets 64-byte alignment.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -70,11 +73,19 @@ pub fn release_all_buffers() {
     rayon::broadcast(|_| release_buffers());
 }
 
+/// Entries that somebody else keeps, and nobody changes.
+pub type SharedEntries = Arc<dyn AsRef<[f32]> + Send + Sync>;
+
+enum Entries {
+    Own(Vec<Line>),
+    Shared(SharedEntries),
+}
+
 /// A dense row-major matrix.
 pub struct Mat {
     rows: usize,
     cols: usize,
-    buffer: Vec<Line>,
+    entries: Entries,
 }
 
 impl Mat {
@@ -94,7 +105,14 @@ impl Mat {
     pub fn scratch(rows: usize, cols: usize) -> Self {
         let lines = (rows * cols).div_ceil(LINE);
         let buffer = take_buffer(lines).unwrap_or_else(|| vec![Line([0.0; LINE]); lines]);
-        Mat { rows, cols, buffer }
+        Mat { rows, cols, entries: Entries::Own(buffer) }
+    }
+
+    /// A matrix of entries that somebody else keeps, row after row, without a copy. Clones share them, too; who writes into one
+    /// gets a copy of its own first.
+    pub fn shared(rows: usize, cols: usize, entries: SharedEntries) -> Self {
+        assert_eq!((*entries).as_ref().len(), rows * cols, "as many entries as the shape says");
+        Mat { rows, cols, entries: Entries::Shared(entries) }
     }
 
     /// Copies a row-major slice of `rows * cols` entries.
@@ -152,13 +170,23 @@ impl Mat {
     /// The entries, row after row.
     #[inline]
     pub fn as_slice(&self) -> &[f32] {
-        &bytemuck::cast_slice(&self.buffer)[..self.rows * self.cols]
+        match &self.entries {
+            Entries::Own(buffer) => &bytemuck::cast_slice(buffer)[..self.rows * self.cols],
+            Entries::Shared(entries) => (**entries).as_ref(),
+        }
     }
 
     /// The entries, row after row, to be written.
     #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [f32] {
-        &mut bytemuck::cast_slice_mut(&mut self.buffer)[..self.rows * self.cols]
+        if let Entries::Shared(_) = self.entries {
+            *self = Self::from_slice(self.rows, self.cols, self.as_slice());
+        }
+        let len = self.len();
+        match &mut self.entries {
+            Entries::Own(buffer) => &mut bytemuck::cast_slice_mut(buffer)[..len],
+            Entries::Shared(_) => unreachable!("it has entries of its own now"),
+        }
     }
 
     /// One row.
@@ -226,13 +254,18 @@ impl Mat {
 
 impl Clone for Mat {
     fn clone(&self) -> Self {
-        Self::from_slice(self.rows, self.cols, self.as_slice())
+        match &self.entries {
+            Entries::Own(_) => Self::from_slice(self.rows, self.cols, self.as_slice()),
+            Entries::Shared(entries) => Self::shared(self.rows, self.cols, Arc::clone(entries)),
+        }
     }
 }
 
 impl Drop for Mat {
     fn drop(&mut self) {
-        give_buffer(std::mem::take(&mut self.buffer));
+        if let Entries::Own(buffer) = &mut self.entries {
+            give_buffer(std::mem::take(buffer));
+        }
     }
 }
 
@@ -259,6 +292,18 @@ mod tests {
         assert_eq!(mat.row(1), [10.0, 11.0, 12.0, 13.0, 14.0]);
         assert_eq!(mat.as_slice().as_ptr() as usize % 64, 0);
         assert_eq!(mat.transposed().row(4), [4.0, 14.0, 24.0]);
+    }
+
+    #[test]
+    fn shared_entries_are_copied_by_whoever_writes_into_them() {
+        let entries: SharedEntries = Arc::new(vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let mat = Mat::shared(2, 3, Arc::clone(&entries));
+        let mut clone = mat.clone();
+        assert_eq!(mat.as_slice().as_ptr(), (*entries).as_ref().as_ptr());
+        assert_eq!(clone.as_slice().as_ptr(), mat.as_slice().as_ptr());
+        clone.row_mut(1)[0] = 9.0;
+        assert_eq!((clone.row(1), mat.row(1)), (&[9.0, 5.0, 6.0][..], &[4.0, 5.0, 6.0][..]));
+        assert_eq!(mat.reshaped(3, 2).row(2), [5.0, 6.0]);
     }
 
     #[test]

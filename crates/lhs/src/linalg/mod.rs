@@ -26,7 +26,7 @@ pub use eigen::{EigenOptions, Eigenpairs, SymmetricOperator, leading_eigenpairs}
 pub use gemm::{matmul, matmul_nt, matmul_tn};
 pub use inverse::inverse;
 pub use lists::{Found, neighbours_in_lists};
-pub use mat::{Mat, release_all_buffers, release_buffers};
+pub use mat::{Mat, SharedEntries, release_all_buffers, release_buffers};
 pub use narrow::matmul_narrow;
 pub use ridge::{Ridge, hat_diagonal, whitening};
 pub use search::{Likeness, neighbours, neighbours_among, neighbours_of};
