@@ -8,9 +8,9 @@ on a logarithmic scale, and draws both. Prints one JSON line for each size, then
   benches/scale.py [--nodes 10000,30000,100000,300000,1000000] [--lhs target/release/lhs] [--threads 2] [--epochs 20]
                    [--degree 20] [--features 128] [--set key=value …] [--out FOLDER] [--floors]
 
---out keeps scale.jsonl and scale.svg; --floors exits 1 where the exponent of time is above 1.15 or that of memory above 1.05.
+--out keeps scale.jsonl and scale.svg; --csv adds rows for results/; --floors exits 1 where the exponent of time is above 1.15 or that of memory above 1.05.
 For structure alone at sizes where learning is not asked for: --epochs 1. Only Python's standard library is needed."""
-import argparse, json, math, os, pathlib, subprocess, sys, tempfile, time
+import argparse, csv, json, math, os, pathlib, subprocess, sys, tempfile, time
 
 
 def run(command):
@@ -67,20 +67,20 @@ parser.add_argument("--features", default="128")
 parser.add_argument("--set", action="append", default=[])
 parser.add_argument("--out", type=pathlib.Path)
 parser.add_argument("--floors", action="store_true")
+parser.add_argument("--csv", type=pathlib.Path, help="add rows for results/, under the note given by --note")
+parser.add_argument("--note", default="")
 args = parser.parse_args()
 settings = ["batch=8192", "structure.search=ivf", f"training.epochs={args.epochs}", f"training.patience={args.epochs}", *args.set]
 flags = [flag for setting in settings for flag in ("--set", setting)]
 rows = []
 with tempfile.TemporaryDirectory() as folder:
     for nodes in map(int, args.nodes.split(",")):
-        # A folder of arrays is read straight into memory; an archive would be decompressed first.
-        graph = os.path.join(folder, f"synth-{nodes}")
+        graph = os.path.join(folder, f"synth-{nodes}.npz")
         synth = ["data", "synth", "--nodes", str(nodes), "--mean-degree", args.degree, "--features", args.features, "--num-splits", "1"]
-        streamed = subprocess.run([args.lhs, *synth, "--stream", "--out", graph, "--quiet"], stdout=subprocess.DEVNULL)
-        if streamed.returncode != 0:
+        if subprocess.run([args.lhs, *synth, "--out", graph, "--quiet"], stdout=subprocess.DEVNULL).returncode != 0:
             sys.exit("could not make the graph")
         common = [args.lhs, "train", graph, "--split", "0", "--no-save", "--quiet", "--json", "--threads", args.threads, *flags]
-        plan = json.loads(run([*common[:3], *common[3:5], "--plan", "--quiet", "--json", *flags])[2])
+        plan = json.loads(run([args.lhs, "train", graph, "--split", "0", "--plan", "--quiet", "--json", *flags])[2])
         seconds, peak, out = run(common)
         told = json.loads(out)
         row = {"nodes": nodes, "edges": round(nodes * float(args.degree) / 2), "seconds": round(seconds, 2), "peak_gb": round(peak / 1e9, 3),
@@ -88,7 +88,7 @@ with tempfile.TemporaryDirectory() as folder:
                "test_accuracy": round(told["test_accuracy_mean"], 2), "threads": int(args.threads), "settings": settings}
         rows.append(row)
         print(json.dumps(row), flush=True)
-        subprocess.run(["rm", "-rf", graph], check=True)
+        os.remove(graph)
 print("\n| nodes | edges | seconds | peak GB | planned GB | kB a node beyond the data | test accuracy |\n|---|---|---|---|---|---|---|")
 for r in rows:
     print(f"| {r['nodes']:,} | {r['edges']:,} | {r['seconds']:.1f} | {r['peak_gb']:.2f} | {r['planned_gb']:.2f} | {r['kb_per_node_beyond_data']:.2f} | {r['test_accuracy']:.2f} |")
@@ -101,4 +101,18 @@ if args.out:
     (args.out / "scale.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     if len(rows) > 1:
         figure(rows, args.out / "scale.svg")
+if args.csv:
+    new = not args.csv.exists()
+    with args.csv.open("a", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        if new:
+            out.writerow("table,data,state,model,variant,figure,mean,std,splits,unit,note,source".split(","))
+        put = lambda data, figure, value, unit: out.writerow(["scale", data, f"{args.threads} threads", "lhs", "", figure, value, "", "", unit, args.note, "benches/scale.py"])
+        for r in rows:
+            data = f"{r['nodes']:,}".replace(",", "\u202f")
+            for figure_name, key, unit in [("seconds", "seconds", "s"), ("peak memory", "peak_gb", "GB"), ("planned memory", "planned_gb", "GB"),
+                                           ("memory beyond the data", "kb_per_node_beyond_data", "kB"), ("test accuracy", "test_accuracy", "%")]:
+                put(data, figure_name, f"{r[key]:.2f}", unit)
+        for what, exponent in fits.items():
+            put("all sizes", f"exponent of {what}", f"{exponent:.3f}", "")
 sys.exit(args.floors and bool(fits) and (fits["time"] > 1.15 or fits["memory"] > 1.05))

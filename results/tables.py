@@ -533,6 +533,18 @@ def directed_table(results):
     return markdown(["model", "data", "undirected", "directed"], rows)
 
 
+def scale_table(results):
+    figures = [("seconds", " s"), ("peak memory", " GB"), ("planned memory", " GB"), ("memory beyond the data", " kB a node"), ("test accuracy", "")]
+    rows = []
+    for data in results.values("scale", "data"):
+        if data != "all sizes":
+            get = lambda figure: results.get("scale", data, "2 threads", "lhs", figure=figure)
+            rows.append([data, *(shown(get(figure), unit=unit) for figure, unit in figures)])
+    fits = [results.get("scale", "all sizes", "2 threads", "lhs", figure=f"exponent of {what}") for what in ("time", "memory")]
+    said = [f"{what} {shown(fit)}" for what, fit in zip(("of time", "of memory"), fits) if fit]
+    return markdown(["nodes", "time", "peak", "planned", "beyond the data", "test accuracy"], rows) + ("\n\nExponents: " + ", ".join(said) + "." if said else "")
+
+
 def performance_page(results):
     yield "# Performance"
     yield (
@@ -562,6 +574,13 @@ def performance_page(results):
             own, other = (results.get("pyg", what, threads, model, figure="milliseconds") for model in ("lhs", "PyTorch Geometric"))
             rows.append([what, shown(own, unit=" ms"), shown(other, unit=" ms"), shown(results.get("pyg", what, threads, "lhs", figure="ratio"))])
         yield markdown([threads, "lhs", "PyTorch Geometric", "ratio"], rows)
+    yield "## A ladder of sizes"
+    yield (
+        "`benches/scale.py`: made-up graphs of mean degree 20 with 128 features, `lhs train` with the same settings at every size (batches of 8,192, inverted lists, 20 epochs, 128 components, "
+        "64 hidden units), each in a process of its own, loading included. Planned is what `lhs train --plan` says beforehand."
+    )
+    yield conditions(results, "scale")
+    yield scale_table(results)
     yield "## LHS end to end against PyTorch"
     yield (
         "`experiments/peers/lhs_twin.sh`: the same LHS twice more. `twin.py` is written as a good PyTorch user would: the same closed form and eigenpairs without anything N × N, CSR, the same network, 200 epochs. `literal.py` follows the paper: "
