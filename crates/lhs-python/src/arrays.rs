@@ -8,6 +8,7 @@ use lhs::linalg::{Mat, Pattern, SparseMat};
 use lhs::{Error, Result};
 use numpy::ndarray::{ArrayView1, ArrayView2};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::IntoPyDict;
 
@@ -22,7 +23,11 @@ pub type CsrIn<'py> =
 
 /// The entries of an array whose rows stand one after the other.
 pub fn entries<'a, T: numpy::Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
-    array.as_slice().map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))
+    array.as_slice().map_err(out_of_order)
+}
+
+fn out_of_order(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }
 
 /// An array of Python's as entries of a matrix, which keeps it.
@@ -39,15 +44,15 @@ unsafe impl Sync for Kept {}
 
 impl AsRef<[f32]> for Kept {
     fn as_ref(&self) -> &[f32] {
-        // SAFETY: NumPy does not move the entries of an array that somebody keeps; where they are and how many was asked of it.
+        // SAFETY: NumPy does not move the entries of an array that somebody keeps; where they are and how many was asked of it. Whoever
+        // writes into them all the same, against what the documentation says, changes numbers that any value is welcome in.
         unsafe { std::slice::from_raw_parts(self.entries, self.len) }
     }
 }
 
 /// Dense features, read where they are.
 pub fn dense(array: &PyReadonlyArray2<'_, f32>) -> PyResult<Features> {
-    let values =
-        array.as_slice().map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
+    let values = array.as_slice().map_err(out_of_order)?;
     let &[rows, columns] = array.shape() else { unreachable!("the array has two dimensions") };
     let kept = Kept { _array: (**array).clone().unbind(), entries: values.as_ptr(), len: values.len() };
     Ok(Features::from_dense(Mat::shared(rows, columns, Arc::new(kept))))
