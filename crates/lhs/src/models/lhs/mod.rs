@@ -25,9 +25,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, settings};
+use super::{FittedModel, FlipQuestion, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, settings};
 use crate::error::Result;
-use crate::graph::{Features, Graph, Labelled};
+use crate::graph::{Features, Graph};
 use crate::linalg::random::derive;
 use crate::linalg::{Mat, release_buffers};
 use crate::structure::{Bases, Choices, FittedStructure, Structure, StructureConfig};
@@ -415,10 +415,9 @@ impl NodeClassifier for FittedLhs {
         &self,
         graph: &Graph,
         features: &Features,
-        candidates: &[(u32, u32)],
-        targets: &Labelled,
+        question: &FlipQuestion<'_>,
     ) -> Result<Option<Vec<f32>>> {
-        self.gradient_of_flips(graph, features, candidates, targets).map(Some)
+        self.gradient_of_flips(graph, features, question).map(Some)
     }
 
     fn edge_trust(&self) -> Option<EdgeTrust> {
