@@ -34,7 +34,7 @@ pub struct AttackArgs {
     /// Another setting of the attack, such as keep=0.5; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// A run whose model of the split is attacked, by attacks that ask their victim [default: lhs, trained with its defaults]
+    /// A run whose model of the split is attacked, by attacks that ask their victim [default: a stand-in, trained with its defaults]
     #[arg(long, value_name = "RUN")]
     victim: Option<PathBuf>,
     /// Keep the direction of the edges

@@ -27,6 +27,7 @@ use super::{Attack, AttackContext, AttackKind, Change, edges, in_range, registry
 use crate::error::{Error, Result};
 use crate::graph::{Dataset, Graph, Labelled, Split};
 use crate::linalg::random::{derive, generator};
+use crate::models::{FlipQuestion, Goal};
 
 /// What the seed of gradient steps is derived with, apart from that of the queries.
 const CLIMBING: u64 = u64::MAX - 1;
@@ -191,7 +192,13 @@ impl AdaptiveConfig {
             .filter_map(|&node| Some((node, dataset.labels().get(node as usize)?)))
             .unzip();
         let targets = Labelled { nodes, classes };
-        let gradient = asked.who(at).edge_gradient(&at.graph, dataset.features(), &arrows, &targets)?;
+        let question = FlipQuestion {
+            candidates: &arrows,
+            shares: &vec![0.0; arrows.len()],
+            targets: &targets,
+            goal: Goal::AtEachNode,
+        };
+        let gradient = asked.who(at).edge_gradient(&at.graph, dataset.features(), &question)?;
         let gradient = gradient.ok_or_else(|| {
             Error::data(
                 "the victim does not say what an edge more or less would do, and `mode = \"gradient\"` goes by that",

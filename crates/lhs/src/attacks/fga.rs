@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::edges::EdgeEdits;
-use super::surrogate::Surrogate;
+use super::surrogate::{Surrogate, labelled};
 use super::targets::{Target, TargetedConfig};
 use super::{Attack, AttackContext, AttackKind, Change, registry};
 use crate::error::Result;
@@ -37,7 +37,8 @@ impl Attack for FgaConfig {
             return Ok(Change::default());
         }
         let nodes = self.0.nodes(context, derive(seed, &[0]))?;
-        let surrogate = Surrogate::train(context, &nodes, derive(seed, &[1]))?;
+        labelled(context, &nodes)?;
+        let surrogate = Surrogate::train(context, derive(seed, &[1]))?;
         self.0.plan(context, nodes, |graph, target, edits| best(&surrogate, graph, target, edits))
     }
 }

@@ -25,6 +25,7 @@
 //! ```
 
 pub mod adaptive;
+mod block;
 mod context;
 pub mod dice;
 mod edges;
@@ -72,6 +73,11 @@ pub trait Attack: Send + Sync {
     /// Whether it looks at the victim of the context: then it must be prepared anew for each.
     fn looks_at_victim(&self) -> bool {
         false
+    }
+
+    /// Whether it has the victim learn again where it comes before training: then, too, it must be prepared anew for each.
+    fn trains_victim(&self) -> bool {
+        self.looks_at_victim()
     }
 
     /// The attacks of which the worst counts for each node, if it is not one change but several.

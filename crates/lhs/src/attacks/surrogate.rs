@@ -11,56 +11,56 @@ use crate::autograd::{Order, Var, gradients};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Labelled};
 use crate::linalg::Mat;
-use crate::models::Model;
 use crate::models::architecture::Fitted;
 use crate::models::gcn::Gcn;
 use crate::models::relaxed::{Relaxed, leads};
+use crate::models::{Model, NodeClassifier};
 use crate::training::{Session, Task};
 
 /// Width of the surrogate's hidden layer.
 const HIDDEN: usize = 16;
 
-/// A trained network, and the nodes to be misled.
+/// A trained network.
 pub(super) struct Surrogate<'a> {
     context: &'a AttackContext<'a>,
     model: Fitted<Gcn>,
-    targets: Labelled,
 }
 
 impl<'a> Surrogate<'a> {
-    /// Trains on the clean data of a context; `targets` are the nodes to be misled.
-    pub(super) fn train(context: &'a AttackContext<'a>, targets: &[u32], seed: u64) -> Result<Self> {
+    /// Trains on the clean data of a context.
+    pub(super) fn train(context: &'a AttackContext<'a>, seed: u64) -> Result<Self> {
         context.need_features()?;
-        let labels = context.dataset.labels();
-        let (nodes, classes): (Vec<u32>, Vec<u32>) =
-            targets.iter().filter_map(|&node| Some((node, labels.get(node as usize)?))).unzip();
-        if nodes.is_empty() {
-            return Err(Error::data("none of the nodes to attack has a label", "label some of them"));
-        }
         let task = Task::new(context.dataset, context.split)?;
         let mut session = Session::watched_by(context.observer);
         let config = Gcn { hidden: HIDDEN, ..Gcn::default() };
         let model = config.fit_with(&task, seed, &mut session)?;
-        Ok(Surrogate { context, model, targets: Labelled { nodes, classes } })
+        Ok(Surrogate { context, model })
+    }
+
+    /// The network.
+    pub(super) fn model(&self) -> &dyn NodeClassifier {
+        &self.model
     }
 
     /// The gradient of the loss at one node alone with respect to flipping each of some pairs.
     pub(super) fn gradient_at(&self, target: Target, graph: &Graph, pairs: &[(u32, u32)]) -> Vec<f32> {
-        let at = Labelled { nodes: vec![target.node], classes: vec![target.class] };
-        self.gradient_of(&Relaxed::new(graph, pairs), &vec![0.0; pairs.len()], &at)
-    }
-
-    /// The gradient of the loss with respect to the shares by which candidates are flipped.
-    pub(super) fn gradient(&self, relaxed: &Relaxed, shares: &[f32]) -> Vec<f32> {
-        self.gradient_of(relaxed, shares, &self.targets)
-    }
-
-    fn gradient_of(&self, relaxed: &Relaxed, shares: &[f32], targets: &Labelled) -> Vec<f32> {
-        let shares = Var::parameter(Mat::column(shares));
-        let scores = self.model.scores_over(relaxed.propagation(&shares), self.context.dataset.features());
-        let loss = lead(&scores.gather_rows(&Rc::from(targets.nodes.as_slice())), &targets.classes);
+        let shares = Var::parameter(Mat::zeros(pairs.len(), 1));
+        let propagation = Relaxed::new(graph, pairs, &shares).propagation();
+        let scores = self.model.scores_over(propagation, self.context.dataset.features());
+        let loss = lead(&scores.gather_rows(&Rc::from([target.node].as_slice())), &[target.class]);
         gradients(&loss, &[&shares], Order::First)[0].value().as_slice().to_vec()
     }
+}
+
+/// The nodes to be misled that have a label, with their classes.
+pub(super) fn labelled(context: &AttackContext<'_>, targets: &[u32]) -> Result<Labelled> {
+    let labels = context.dataset.labels();
+    let (nodes, classes): (Vec<u32>, Vec<u32>) =
+        targets.iter().filter_map(|&node| Some((node, labels.get(node as usize)?))).unzip();
+    if nodes.is_empty() {
+        return Err(Error::data("none of the nodes to attack has a label", "label some of them"));
+    }
+    Ok(Labelled { nodes, classes })
 }
 
 /// Mean of `tanh` of the lead of the best wrong class, `[m,C] -> [1,1]`.

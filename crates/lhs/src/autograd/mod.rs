@@ -23,7 +23,9 @@ mod optimiser;
 mod var;
 
 pub use backward::{Order, gradients};
-pub use ops::{Attending, InfoNce, Sparse, at_columns, at_rows, attend, lstm, repulsion, sampled_product};
+pub use ops::{
+    Absent, Attending, InfoNce, Sparse, at_columns, at_rows, attend, lstm, repulsion, sampled_product,
+};
 pub use optimiser::{Adam, AdamConfig};
 pub use var::Var;
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Dataset, Features, Graph, Labelled, Split};
 use crate::linalg::{Mat, SparseMat};
 use crate::models::lhs::edge_trust::EdgeTrust;
-use crate::models::{NodeClassifier, SavedModel};
+use crate::models::{FlipQuestion, NodeClassifier, SavedModel};
 use crate::structure::{Inputs, Profiles, Structure};
 
 /// The data without the test nodes of a split.
@@ -123,8 +123,7 @@ impl NodeClassifier for Inductive {
         &self,
         graph: &Graph,
         features: &Features,
-        candidates: &[(u32, u32)],
-        targets: &Labelled,
+        question: &FlipQuestion<'_>,
     ) -> Result<Option<Vec<f32>>> {
         let directed = graph.is_directed();
         let (graph, features) = self.arranged(graph, features)?;
@@ -132,10 +131,11 @@ impl NodeClassifier for Inductive {
             (a, b) if directed || a < b => (a, b),
             (a, b) => (b, a),
         };
-        let candidates: Vec<(u32, u32)> = candidates.iter().map(moved).collect();
-        let nodes = targets.nodes.iter().map(|&node| self.place(node)).collect();
-        let targets = Labelled { nodes, classes: targets.classes.clone() };
-        self.model.edge_gradient(&graph, &features, &candidates, &targets)
+        let candidates: Vec<(u32, u32)> = question.candidates.iter().map(moved).collect();
+        let nodes = question.targets.nodes.iter().map(|&node| self.place(node)).collect();
+        let targets = Labelled { nodes, classes: question.targets.classes.clone() };
+        let question = FlipQuestion { candidates: &candidates, targets: &targets, ..*question };
+        self.model.edge_gradient(&graph, &features, &question)
     }
 
     fn edge_trust(&self) -> Option<EdgeTrust> {
@@ -165,8 +165,8 @@ impl NodeClassifier for Inductive {
 mod tests {
     use super::*;
     use crate::graph::synth::SynthConfig;
-    use crate::models::Model;
     use crate::models::gcn::Gcn;
+    use crate::models::{Goal, Model};
     use crate::training::Task;
 
     #[test]
@@ -189,7 +189,14 @@ mod tests {
         let candidates = [(0, 7), (3, 90), (5, 100)];
         let targets = Labelled { nodes: vec![7, 90], classes: vec![0, 1] };
         let slopes = |model: &dyn NodeClassifier| {
-            model.edge_gradient(dataset.graph(), dataset.features(), &candidates, &targets).unwrap().unwrap()
+            let question = FlipQuestion {
+                candidates: &candidates,
+                shares: &[0.0, 0.5, 0.1],
+                targets: &targets,
+                goal: Goal::AtEachNode,
+            };
+            let found = model.edge_gradient(dataset.graph(), dataset.features(), &question);
+            found.unwrap().unwrap()
         };
         let direct = slopes(&model);
         let wrapped = without.for_all(Box::new(model));

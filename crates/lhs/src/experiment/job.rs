@@ -344,7 +344,11 @@ impl Shared<'_> {
         let seed = attack_seed(job.attack_seed.wrapping_add(which.repeat), job.split.number);
         let observer = Steps(self.observer);
         let context = AttackContext { observer: &observer, ..AttackContext::new(&data.dataset, split) };
-        if which.attack.looks_at_victim() {
+        let alone = match victim {
+            Victim::Trained(_) => !which.attack.looks_at_victim(),
+            Victim::Learner => !which.attack.trains_victim(),
+        };
+        if !alone {
             let again = |dataset: &Dataset| learned_again(job, dataset, &observer);
             let context = match victim {
                 Victim::Trained(model) => AttackContext { victim: Some(model), ..context },

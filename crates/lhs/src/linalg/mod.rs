@@ -32,5 +32,5 @@ pub use ridge::{Ridge, hat_diagonal, whitening};
 pub use search::{Likeness, neighbours, neighbours_among, neighbours_of};
 pub use shrink::Shrinker;
 pub use sparse::{Pattern, SparseMat};
-pub use spmm::{sddmm, spmm, spmm_t, transposed_values};
+pub use spmm::{dots_at, sddmm, spmm, spmm_t, transposed_values};
 pub use svd::{LinearMap, Svd, truncated_svd};

@@ -53,6 +53,26 @@ pub fn sddmm(pattern: &Pattern, a: &Mat, b: &Mat) -> Mat {
     out
 }
 
+/// `<a_row, b_col>` for places in any order: `[m,d], [n,d] -> [places,1]`.
+pub fn dots_at(rows: &[u32], cols: &[u32], a: &Mat, b: &Mat) -> Mat {
+    assert_eq!(rows.len(), cols.len(), "a column for each row");
+    assert_eq!(a.cols(), b.cols(), "columns of both sides");
+    let width = a.cols();
+    let mut out = Mat::scratch(rows.len(), 1);
+    fill_rows(out.as_mut_slice(), 1, width, |first, part| {
+        vectorised(
+            #[inline(always)]
+            || {
+                for ((out, &row), &col) in part.iter_mut().zip(&rows[first..]).zip(&cols[first..]) {
+                    let (row, col) = (row as usize * width, col as usize * width);
+                    *out = simd::dot(&a.as_slice()[row..][..width], &b.as_slice()[col..][..width]);
+                }
+            },
+        )
+    });
+    out
+}
+
 fn product(rows: usize, indptr: &[usize], indices: &[u32], values: &[f32], x: &Mat) -> Mat {
     let cols = x.cols();
     let mut out = Mat::scratch(rows, cols);
@@ -142,6 +162,9 @@ mod tests {
             let full = matmul(&z, &x.transposed());
             for row in 0..40 {
                 for place in s.pattern.row_range(row) {
+                    let here = [row as u32];
+                    let there = &s.pattern.indices()[place..=place];
+                    assert_eq!(dots_at(&here, there, &z, &x).as_slice(), &sampled.as_slice()[place..=place]);
                     let expected = full.get(row, s.pattern.indices()[place] as usize);
                     assert!((sampled.as_slice()[place] - expected).abs() < 1e-2);
                 }

@@ -9,12 +9,12 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::hardening::{self, Attacked};
-use super::relaxed::{Flips, gradient_of_leads};
+use super::relaxed::{FlipQuestion, Flips};
 use super::trial::Trial;
 use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, settings};
 use crate::autograd::Var;
 use crate::error::Result;
-use crate::graph::{Features, Graph, Labelled};
+use crate::graph::{Features, Graph};
 use crate::linalg::Mat;
 use crate::linalg::random::derive;
 use crate::training::{
@@ -232,18 +232,17 @@ impl<A: Architecture> NodeClassifier for Fitted<A> {
         &self,
         graph: &Graph,
         features: &Features,
-        candidates: &[(u32, u32)],
-        targets: &Labelled,
+        question: &FlipQuestion<'_>,
     ) -> Result<Option<Vec<f32>>> {
         settings::same_columns(features, self.sizes.features)?;
         if A::TRANSDUCTIVE {
             settings::same_nodes(graph, self.sizes.nodes)?;
         }
-        let shares = Var::parameter(Mat::zeros(candidates.len(), 1));
-        let flips = Flips { graph, features, candidates, shares: &shares };
+        let shares = Var::parameter(Mat::column(question.shares));
+        let flips = Flips { graph, features, candidates: question.candidates, shares: &shares };
         let gradient = |prepared| {
             let scores = self.architecture.scores(&prepared, &self.parameters.constants(), None);
-            gradient_of_leads(&scores, targets, &shares)
+            question.gradient(&scores, &shares)
         };
         Ok(self.architecture.prepare_flips(&flips).map(gradient))
     }

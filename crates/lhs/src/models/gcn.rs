@@ -55,7 +55,7 @@ impl Architecture for Gcn {
     }
 
     fn prepare_flips(&self, flips: &Flips<'_>) -> Option<Prepared> {
-        Some(self.over(flips.with_loops().propagation(flips.shares), flips.features))
+        Some(self.over(flips.with_loops().propagation(), flips.features))
     }
 
     fn scores(&self, prepared: &Prepared, parameters: &[Var], dropout_seed: Option<u64>) -> Var {

@@ -86,7 +86,7 @@ impl Architecture for Linkx {
     fn prepare_flips(&self, flips: &Flips<'_>) -> Option<Prepared> {
         Some(Prepared {
             input: Input::scaled(flips.features, self.normalise_features),
-            adjacency: Input::Sparse(flips.without_loops().weights(flips.shares)),
+            adjacency: Input::Sparse(flips.without_loops().weights()),
         })
     }
 

@@ -8,9 +8,11 @@
 use super::architecture::{Architecture, NetworkSettings};
 use super::gcn::Gcn;
 use super::settings::network_settings;
-use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, Widths, settings};
+use super::{
+    FittedModel, FlipQuestion, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, Widths, settings,
+};
 use crate::error::Result;
-use crate::graph::{Features, Graph, Labelled};
+use crate::graph::{Features, Graph};
 use crate::io::tensors::Contents;
 use crate::linalg::Mat;
 use crate::structure::node_identity::NodeIdentity;
@@ -110,10 +112,9 @@ impl NodeClassifier for FittedMemoriser {
         &self,
         _graph: &Graph,
         _features: &Features,
-        candidates: &[(u32, u32)],
-        _targets: &Labelled,
+        question: &FlipQuestion<'_>,
     ) -> Result<Option<Vec<f32>>> {
-        Ok(Some(vec![0.0; candidates.len()]))
+        Ok(Some(vec![0.0; question.candidates.len()]))
     }
 
     fn saved(&self) -> Result<SavedModel> {

@@ -5,7 +5,9 @@
 
 use super::architecture::{NetworkSettings, TAPE_COPIES};
 use super::settings::network_settings;
-use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, Widths, settings};
+use super::{
+    FittedModel, FlipQuestion, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, Widths, settings,
+};
 use crate::autograd::Var;
 use crate::error::Result;
 use crate::graph::{Features, Graph, Labelled, normalise};
@@ -136,10 +138,9 @@ impl NodeClassifier for FittedMlp {
         &self,
         _graph: &Graph,
         _features: &Features,
-        candidates: &[(u32, u32)],
-        _targets: &Labelled,
+        question: &FlipQuestion<'_>,
     ) -> Result<Option<Vec<f32>>> {
-        Ok(Some(vec![0.0; candidates.len()]))
+        Ok(Some(vec![0.0; question.candidates.len()]))
     }
 
     /// The class scores.

@@ -49,6 +49,7 @@ pub mod ugcn;
 
 pub use any::AnyModel;
 pub use registry::{ModelKind, Registry, SearchSpace, kind, kinds, load};
+pub use relaxed::{FlipQuestion, Goal};
 use saved::Widths;
 pub use saved::{FittedModel, Save, SavedModel};
 pub use settings::renamed;
@@ -59,7 +60,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::Result;
-use crate::graph::{Features, Graph, Labelled};
+use crate::graph::{Features, Graph};
 use crate::linalg::Mat;
 use crate::structure::Structure;
 use crate::training::{Amounts, DataSizes, MemoryPlan, Session, Task};
@@ -171,18 +172,16 @@ pub trait NodeClassifier: Send + Sync {
         Ok(Cow::Borrowed(graph))
     }
 
-    /// For an attacker: how much flipping each of some distinct pairs `(low, high)` (arrows, where edges have a direction) would
-    /// hurt at the targets, `[candidates]`. It is the derivative, at this graph, of the mean of `-ln(1 + e^-lead)` over the
-    /// targets, with `lead` the logarithm of the odds of the best wrong class against the true one, which `targets` tell.
+    /// For an attacker: how much flipping each candidate would hurt at the targets, `[candidates]`: a derivative of
+    /// [`FlipQuestion::goal`].
     /// What has no derivative, such as who is a nearest neighbour, is held fixed. None for models that cannot say.
     fn edge_gradient(
         &self,
         graph: &Graph,
         features: &Features,
-        candidates: &[(u32, u32)],
-        targets: &Labelled,
+        question: &FlipQuestion<'_>,
     ) -> Result<Option<Vec<f32>>> {
-        let _ = (graph, features, candidates, targets);
+        let _ = (graph, features, question);
         Ok(None)
     }
 

@@ -4,12 +4,14 @@
 //! without an edge weighs `p` times the mean weight. What networks make of a graph, such as the propagation
 //! `D^-1/2 (A(p) + I) D^-1/2`, is differentiable in `p`, degrees included; the gradient of a loss is then the score of
 //! flipping. Where edges have a direction, a candidate is an arrow.
-//! Cost: `O(m + candidates)` per propagation, and sorting them once.
+//! Candidates that are not flipped at all, most of those of an attack, are not stored: they change nothing yet, and only the way back
+//! knows them ([`Absent`]). Cost: `O(n + m + candidates)`: entries are put into their places by
+//! counting, not by comparing.
 
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::autograd::{Order, Sparse, Var, gradients};
+use crate::autograd::{Absent, Order, Sparse, Var, gradients};
 use crate::graph::{Features, Graph, Labelled};
 use crate::linalg::{Mat, Pattern};
 
@@ -22,12 +24,26 @@ pub(crate) struct Relaxed {
     effect: Var,
     /// The candidate that each entry belongs to; the number of candidates if to none.
     candidate: Rc<[u32]>,
-    rows: Rc<[u32]>,
-    cols: Rc<[u32]>,
+    /// Candidates that are no edges and not flipped at all: they weigh nothing.
+    absent: Absent,
+    shares: Var,
 }
 
-/// One stored entry: `(row, column, candidate, base, effect)`.
-type Entry = (u32, u32, u32, f32, f32);
+/// One entry: `weight` is what it weighs, or, of a candidate, what it would.
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    row: u32,
+    col: u32,
+    /// The number of candidates if it is none.
+    candidate: u32,
+    weight: f32,
+}
+
+/// Entries in two places: what is stored, candidates before edges, and what is not.
+struct Entries {
+    stored: Vec<Entry>,
+    absent: Vec<Entry>,
+}
 
 /// Candidates, and the graph that they change as a network is to see it.
 pub struct Flips<'a> {
@@ -44,31 +60,37 @@ pub struct Flips<'a> {
 impl Flips<'_> {
     /// The graph whose edges have no direction, with self loops.
     pub(crate) fn with_loops(&self) -> Relaxed {
-        Relaxed::new(&self.graph.to_undirected(), self.candidates)
+        Relaxed::new(&self.graph.to_undirected(), self.candidates, self.shares)
     }
 
     /// The graph without self loops.
     pub(crate) fn without_loops(&self) -> Relaxed {
         let weight = self.graph.mean_weight();
-        Relaxed::without_loops(self.graph, self.candidates, &vec![weight; self.candidates.len()])
+        Relaxed::without_loops(self.graph, self.candidates, &vec![weight; self.candidates.len()], self.shares)
     }
 }
 
 impl Relaxed {
-    /// With a self loop of weight 1 at each node. Candidates are distinct pairs `(low, high)`.
-    pub(crate) fn new(graph: &Graph, candidates: &[(u32, u32)]) -> Self {
+    /// With a self loop of weight 1 at each node. Candidates are distinct pairs `(low, high)`, flipped by shares `[candidates,1]`.
+    pub(crate) fn new(graph: &Graph, candidates: &[(u32, u32)], shares: &Var) -> Self {
         let nodes = graph.num_nodes();
-        let none = candidates.len() as u32;
-        let mut entries: Vec<Entry> = (0..nodes as u32).map(|node| (node, node, none, 1.0, 0.0)).collect();
-        let weight = graph.mean_weight();
-        entries.extend(Self::entries(graph, candidates, &vec![weight; candidates.len()]));
-        Self::of_entries(nodes, nodes, entries)
+        let weights = vec![graph.mean_weight(); candidates.len()];
+        let candidate = candidates.len() as u32;
+        let mut entries = Entries::of(graph, candidates, &weights, shares);
+        let loops = (0..nodes as u32).map(|node| Entry { row: node, col: node, candidate, weight: 1.0 });
+        entries.stored.extend(loops);
+        entries.relaxed(nodes, nodes, shares)
     }
 
     /// Without self loops; a candidate that is no edge would weigh so much as an edge.
-    pub(crate) fn without_loops(graph: &Graph, candidates: &[(u32, u32)], weights: &[f32]) -> Self {
+    pub(crate) fn without_loops(
+        graph: &Graph,
+        candidates: &[(u32, u32)],
+        weights: &[f32],
+        shares: &Var,
+    ) -> Self {
         let nodes = graph.num_nodes();
-        Self::of_entries(nodes, nodes, Self::entries(graph, candidates, weights))
+        Entries::of(graph, candidates, weights, shares).relaxed(nodes, nodes, shares)
     }
 
     /// The same over the known nodes alone, a column for each of them: `known` says which of them each node is.
@@ -76,88 +98,42 @@ impl Relaxed {
         graph: &Graph,
         candidates: &[(u32, u32)],
         weights: &[f32],
+        shares: &Var,
         (known, num_known): (&[Option<u32>], usize),
     ) -> Self {
-        let entries = Self::entries(graph, candidates, weights).into_iter();
-        let entries =
-            entries.filter_map(|entry| Some((entry.0, known[entry.1 as usize]?, entry.2, entry.3, entry.4)));
-        Self::of_entries(graph.num_nodes(), num_known, entries.collect())
-    }
-
-    /// Edges and candidates, both ways round unless they have a direction.
-    fn entries(graph: &Graph, candidates: &[(u32, u32)], weights: &[f32]) -> Vec<Entry> {
-        let none = candidates.len() as u32;
-        let mut entries: Vec<Entry> = Vec::new();
-        let mut put = |a: u32, b: u32, candidate: u32, base: f32, effect: f32| {
-            entries.push((a, b, candidate, base, effect));
-            if !graph.is_directed() {
-                entries.push((b, a, candidate, base, effect));
-            }
+        let Entries { stored, absent } = Entries::of(graph, candidates, weights, shares);
+        let over = |entry: Entry| Some(Entry { col: known[entry.col as usize]?, ..entry });
+        let entries = Entries {
+            stored: stored.into_iter().filter_map(over).collect(),
+            absent: absent.into_iter().filter_map(over).collect(),
         };
-        for (a, b, weight) in graph.weighted_edges() {
-            put(a, b, none, weight, 0.0);
-        }
-        for ((number, &(a, b)), &weight) in (0u32..).zip(candidates).zip(weights) {
-            put(a, b, number, 0.0, weight);
-        }
-        entries
+        entries.relaxed(graph.num_nodes(), num_known, shares)
     }
 
-    fn of_entries(rows: usize, cols: usize, mut entries: Vec<Entry>) -> Self {
-        entries.sort_unstable_by_key(|entry| (entry.0, entry.1, entry.2));
-        // A candidate that is an edge comes before the edge itself: the two become one entry.
-        entries.dedup_by(|edge, candidate| {
-            let same = (edge.0, edge.1) == (candidate.0, candidate.1);
-            if same {
-                (candidate.3, candidate.4) = (edge.3, -edge.3);
-            }
-            same
-        });
-        let mut indptr = vec![0; rows + 1];
-        entries.iter().for_each(|entry| indptr[entry.0 as usize + 1] += 1);
-        for node in 0..rows {
-            indptr[node + 1] += indptr[node];
-        }
-        let column =
-            |of: fn(&Entry) -> f32| Var::constant(Mat::column(&entries.iter().map(of).collect::<Vec<f32>>()));
-        let indices = |of: fn(&Entry) -> u32| entries.iter().map(of).collect::<Vec<u32>>();
-        Relaxed {
-            pattern: Arc::new(Pattern::new(rows, cols, indptr, indices(|entry| entry.1))),
-            base: column(|entry| entry.3),
-            effect: column(|entry| entry.4),
-            candidate: indices(|entry| entry.2).into(),
-            rows: indices(|entry| entry.0).into(),
-            cols: indices(|entry| entry.1).into(),
-        }
-    }
-
-    /// The weights when each candidate is flipped by its share, `[candidates,1]`.
-    pub(crate) fn weights(&self, shares: &Var) -> Sparse {
-        let padded = shares.stack_rows(&Var::constant(Mat::zeros(1, 1)));
+    /// The weights when each candidate is flipped by its share.
+    pub(crate) fn weights(&self) -> Sparse {
+        let padded = self.shares.stack_rows(&Var::constant(Mat::zeros(1, 1)));
         let weights = self.base.add(&padded.gather_rows(&self.candidate).mul(&self.effect));
-        Sparse::new(self.pattern.clone(), weights)
+        Sparse::new(self.pattern.clone(), weights).with_absent(self.absent.clone())
     }
 
     /// `D^-1/2 A D^-1/2`, for graphs with self loops.
-    pub(crate) fn propagation(&self, shares: &Var) -> Sparse {
-        let Sparse { pattern, values: weights, .. } = self.weights(shares);
-        let scale = Sparse::new(pattern.clone(), weights.clone()).sum_rows().pow(-0.5); // [n,1]
-        let scaled = weights.mul(&scale.gather_rows(&self.rows)).mul(&scale.gather_rows(&self.cols));
-        Sparse::new(pattern, scaled)
+    pub(crate) fn propagation(&self) -> Sparse {
+        let weights = self.weights();
+        let scale = weights.sum_rows().pow(-0.5); // [n,1]
+        weights.scale_rows(&scale).scale_columns(&scale)
     }
 
     /// `D^-1 A`. A node that has no edge is divided by 1, so that its first edge has a finite gradient.
-    pub(crate) fn averaging(&self, shares: &Var) -> Sparse {
-        let weights = self.weights(shares);
-        let scale = or_one(&weights.sum_rows()).pow(-1.0); // [n,1]
-        Sparse::new(self.pattern.clone(), weights.values.mul(&scale.gather_rows(&self.rows)))
+    pub(crate) fn averaging(&self) -> Sparse {
+        let weights = self.weights();
+        weights.scale_rows(&or_one(&weights.sum_rows()).pow(-1.0))
     }
 
     /// `A S^-¼`, with `S` the sum of each column or `at_least`, `[columns,1]`, whichever is larger; weights are in units of
     /// `unit`.
-    pub(crate) fn neighbour_rows(&self, shares: &Var, at_least: &Mat, unit: f32) -> Sparse {
-        let weights = self.weights(shares).values.scale(1.0 / unit);
-        let rows = Sparse::new(self.pattern.clone(), weights.clone());
+    pub(crate) fn neighbour_rows(&self, at_least: &Mat, unit: f32) -> Sparse {
+        let rows = self.weights().scale(1.0 / unit);
         let now = rows.matmul_t(&Var::constant(Mat::full(self.pattern.rows(), 1, 1.0))); // [columns,1]
         // Where both are the same, a new edge makes the sum the larger one.
         let grows = |now: f32, then: f32| f32::from(u8::from(now >= then * (1.0 - 1e-6)));
@@ -165,9 +141,88 @@ impl Relaxed {
         let larger =
             Var::constant(Mat::column(&values.map(|(now, then)| grows(*now, *then)).collect::<Vec<_>>()));
         let rest = larger.scale(-1.0).add_scalar(1.0).mul(&Var::constant(at_least.clone()));
-        let scale = or_one(&now.mul(&larger).add(&rest)).pow(-0.25);
-        Sparse::new(self.pattern.clone(), weights.mul(&scale.gather_rows(&self.cols)))
+        rows.scale_columns(&or_one(&now.mul(&larger).add(&rest)).pow(-0.25))
     }
+}
+
+impl Entries {
+    /// Edges and candidates, both ways round unless they have a direction.
+    fn of(graph: &Graph, candidates: &[(u32, u32)], weights: &[f32], shares: &Var) -> Self {
+        let none = candidates.len() as u32;
+        let mut entries = Entries { stored: Vec::new(), absent: Vec::new() };
+        let put = |entries: &mut Vec<Entry>, (row, col): (u32, u32), candidate: u32, weight: f32| {
+            entries.push(Entry { row, col, candidate, weight });
+            if !graph.is_directed() {
+                entries.push(Entry { row: col, col: row, candidate, weight });
+            }
+        };
+        let shares = shares.value().as_slice();
+        for ((number, &pair), (&weight, &share)) in (0u32..).zip(candidates).zip(weights.iter().zip(shares)) {
+            let changes_nothing = share == 0.0 && !graph.has_edge(pair.0, pair.1);
+            let entries = if changes_nothing { &mut entries.absent } else { &mut entries.stored };
+            put(entries, pair, number, weight);
+        }
+        graph.weighted_edges().for_each(|(a, b, weight)| put(&mut entries.stored, (a, b), none, weight));
+        entries
+    }
+
+    fn relaxed(self, rows: usize, cols: usize, shares: &Var) -> Relaxed {
+        let entries = counted(&self.stored, cols, |entry| entry.col);
+        let entries = counted(&entries, rows, |entry| entry.row);
+        let (mut base, mut effect) = (Vec::new(), Vec::new());
+        let (mut candidate, mut indices) = (Vec::new(), Vec::new());
+        let mut indptr = vec![0; rows + 1];
+        let mut last = None;
+        for entry in &entries {
+            // A candidate that is an edge comes before the edge itself: the two become one entry.
+            if last.replace((entry.row, entry.col)) == Some((entry.row, entry.col)) {
+                let place = base.len() - 1;
+                (base[place], effect[place]) = (entry.weight, -entry.weight);
+                continue;
+            }
+            let is_candidate = (entry.candidate as usize) < shares.rows();
+            base.push(if is_candidate { 0.0 } else { entry.weight });
+            effect.push(if is_candidate { entry.weight } else { 0.0 });
+            candidate.push(entry.candidate);
+            indices.push(entry.col);
+            indptr[entry.row as usize + 1] += 1;
+        }
+        for row in 0..rows {
+            indptr[row + 1] += indptr[row];
+        }
+        let of = |of: fn(&Entry) -> u32| self.absent.iter().map(of).collect::<Rc<[u32]>>();
+        let weights: Vec<f32> = self.absent.iter().map(|entry| entry.weight).collect();
+        Relaxed {
+            pattern: Arc::new(Pattern::new(rows, cols, indptr, indices)),
+            base: Var::constant(Mat::column(&base)),
+            effect: Var::constant(Mat::column(&effect)),
+            candidate: candidate.into(),
+            absent: Absent {
+                rows: of(|entry| entry.row),
+                cols: of(|entry| entry.col),
+                values: shares
+                    .gather_rows(&of(|entry| entry.candidate))
+                    .mul(&Var::constant(Mat::column(&weights))),
+            },
+            shares: shares.clone(),
+        }
+    }
+}
+
+/// Entries by a key in `0..keys`, otherwise in the order in which they were.
+fn counted(entries: &[Entry], keys: usize, key: impl Fn(&Entry) -> u32) -> Vec<Entry> {
+    let mut next = vec![0usize; keys + 1];
+    entries.iter().for_each(|entry| next[key(entry) as usize + 1] += 1);
+    for bound in 0..keys {
+        next[bound + 1] += next[bound];
+    }
+    let mut sorted = vec![Entry::default(); entries.len()];
+    for entry in entries {
+        let place = &mut next[key(entry) as usize];
+        sorted[*place] = *entry;
+        *place += 1;
+    }
+    sorted
 }
 
 /// The same with 1 in place of 0.
@@ -195,18 +250,50 @@ pub(crate) fn best_wrong(scores: &[f32], class: u32) -> Option<usize> {
     wrong.reduce(|best, next| if scores[next] > scores[best] { next } else { best })
 }
 
-/// The gradient with respect to shares of the mean of `-ln(1 + e^-lead)` at some nodes: `lead` for nodes that are right, next
-/// to nothing for those that are lost. Of scores before the softmax, or of logarithms of probabilities, `[n,C]`.
-pub(crate) fn gradient_of_leads(scores: &Var, targets: &Labelled, shares: &Var) -> Vec<f32> {
-    let leads = leads(&scores.gather_rows(&Rc::from(targets.nodes.as_slice())), &targets.classes);
-    let slope = |lead: &f32| 1.0 / (1.0 + lead.exp());
-    // The slope times the gradient of the lead is the gradient.
-    let slopes: Vec<f32> = leads.value().as_slice().iter().map(slope).collect();
-    let loss = leads.mul(&Var::constant(Mat::column(&slopes))).mean();
-    if !loss.needs_gradient() {
-        return vec![0.0; shares.rows()];
+/// What a model is asked that tells what flips would do.
+#[derive(Clone, Copy)]
+pub struct FlipQuestion<'a> {
+    /// Distinct pairs `(low, high)`; arrows, where edges have a direction.
+    pub candidates: &'a [(u32, u32)],
+    /// By how much each is flipped already, 0..=1: an edge weighs `1 - share` of what it did, a new one `share` of what it would.
+    pub shares: &'a [f32],
+    /// The nodes to be misled, with their true classes.
+    pub targets: &'a Labelled,
+    /// What is to be raised.
+    pub goal: Goal,
+}
+
+/// What an attacker raises, the mean over the targets. The lead of a node is the logarithm of the odds of the best wrong class against
+/// the true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// `-ln(1 + e^-lead)`: all nodes count that are not lost yet. For budgets at each node.
+    AtEachNode,
+    /// `tanh(lead / 2)`, which is the difference of the two probabilities, by their sum: nodes that are lost count for little, and so do
+    /// those that are out of reach. For one budget that all share.
+    WithOneBudget,
+}
+
+impl FlipQuestion<'_> {
+    /// The derivative of the goal with respect to shares, given scores before the softmax, or logarithms of probabilities, `[n,C]`.
+    pub(crate) fn gradient(&self, scores: &Var, shares: &Var) -> Vec<f32> {
+        let Labelled { nodes, classes } = self.targets;
+        let leads = leads(&scores.gather_rows(&Rc::from(nodes.as_slice())), classes);
+        let goal = match self.goal {
+            Goal::AtEachNode => {
+                let slope = |lead: &f32| 1.0 / (1.0 + lead.exp());
+                // The slope times the gradient of the lead is the gradient.
+                let slopes: Vec<f32> = leads.value().as_slice().iter().map(slope).collect();
+                leads.mul(&Var::constant(Mat::column(&slopes)))
+            }
+            Goal::WithOneBudget => leads.scale(0.5).tanh(),
+        };
+        let goal = goal.mean();
+        if !goal.needs_gradient() {
+            return vec![0.0; shares.rows()];
+        }
+        gradients(&goal, &[shares], Order::First)[0].value().as_slice().to_vec()
     }
-    gradients(&loss, &[shares], Order::First)[0].value().as_slice().to_vec()
 }
 
 #[cfg(test)]
@@ -221,11 +308,11 @@ mod tests {
         let (graph, _) =
             Graph::build(5, &[(0, 1), (1, 2), (2, 3), (3, 4)], Some(&[1.0, 2.0, 1.0, 4.0]), false).unwrap();
         let candidates = [(0, 1), (0, 4), (1, 3)];
-        let relaxed = Relaxed::new(&graph, &candidates);
+        let propagation = |shares: &Var| Relaxed::new(&graph, &candidates, shares).propagation();
         let signal = Mat::from_fn(5, 2, |row, col| (row * 2 + col) as f32 - 3.0);
         let of = |shares: &[f32]| {
-            let propagation = relaxed.propagation(&Var::constant(Mat::column(shares)));
-            propagation.matmul(&Var::constant(signal.clone())).value().clone()
+            let shares = Var::constant(Mat::column(shares));
+            propagation(&shares).matmul(&Var::constant(signal.clone())).value().clone()
         };
         let close =
             |a: &Mat, b: &Mat| a.as_slice().iter().zip(b.as_slice()).all(|(a, b)| (a - b).abs() < 1e-5);
@@ -240,7 +327,27 @@ mod tests {
         assert!(close(&of(&[1.0; 3]), &symmetric_with_self_loops(&flipped).apply(&signal)));
         check("relaxed", &[(3, 1)], |v| {
             let shares = v[0].mul(&v[0]).scale(0.1);
-            relaxed.propagation(&shares).matmul(&Var::constant(signal.clone())).tanh()
+            propagation(&shares).matmul(&Var::constant(signal.clone())).tanh()
         });
+    }
+
+    #[test]
+    fn candidates_that_are_not_flipped_have_the_gradient_of_those_that_hardly_are() {
+        let (graph, _) = Graph::from_edges(6, &[(0, 1), (1, 2), (2, 3), (3, 4)]).unwrap();
+        let candidates = [(0, 1), (0, 4), (1, 3), (2, 5)];
+        let signal = Mat::from_fn(6, 2, |row, col| 0.3 * ((row * 7 + col * 5 + row * row) % 11) as f32 - 1.3);
+        let ways: [fn(&Relaxed) -> Sparse; 3] =
+            [Relaxed::propagation, Relaxed::averaging, |it| it.neighbour_rows(&Mat::full(6, 1, 1.5), 1.0)];
+        for way in ways {
+            let gradient = |shares: &[f32]| {
+                let shares = Var::parameter(Mat::column(shares));
+                let relaxed = way(&Relaxed::new(&graph, &candidates, &shares));
+                let loss = relaxed.matmul(&Var::constant(signal.clone())).tanh().mean();
+                gradients(&loss, &[&shares], Order::First)[0].value().as_slice().to_vec()
+            };
+            let (none, hardly) = (gradient(&[0.0; 4]), gradient(&[1e-6; 4]));
+            assert!(none.iter().zip(&hardly).all(|(a, b)| (a - b).abs() < 1e-4), "{none:?} {hardly:?}");
+            assert!(none.iter().filter(|slope| slope.abs() > 1e-4).count() > 2, "{none:?}");
+        }
     }
 }

@@ -19,4 +19,4 @@ pub use attention::{Attending, attend};
 pub use info_nce::InfoNce;
 pub use lstm::lstm;
 pub use repulsion::repulsion;
-pub use sparse::{Sparse, at_columns, at_rows, sampled_product};
+pub use sparse::{Absent, Sparse, at_columns, at_rows, sampled_product};

@@ -11,9 +11,9 @@ use super::plausibility::worth;
 use super::{EdgeWeights, FittedLhs};
 use crate::autograd::Var;
 use crate::error::Result;
-use crate::graph::{Features, Graph, Labelled};
+use crate::graph::{Features, Graph};
 use crate::linalg::Mat;
-use crate::models::relaxed::{Relaxed, gradient_of_leads};
+use crate::models::relaxed::{FlipQuestion, Relaxed};
 use crate::structure::{Bases, Structure};
 use crate::training::Network;
 
@@ -34,12 +34,11 @@ impl FittedLhs {
         &self,
         graph: &Graph,
         features: &Features,
-        candidates: &[(u32, u32)],
-        targets: &Labelled,
+        question: &FlipQuestion<'_>,
     ) -> Result<Vec<f32>> {
-        let shares = Var::parameter(Mat::zeros(candidates.len(), 1));
-        let scores = self.flipped_scores(graph, features, candidates, &shares)?;
-        Ok(gradient_of_leads(&scores, targets, &shares))
+        let shares = Var::parameter(Mat::column(question.shares));
+        let scores = self.flipped_scores(graph, features, question.candidates, &shares)?;
+        Ok(question.gradient(&scores, &shares))
     }
 
     /// Logarithms of probabilities, but for a number that all classes of a node share, with candidates flipped by some shares.
@@ -97,11 +96,11 @@ impl FittedLhs {
         let unit = if graph.weights().is_some() { graph.mean_weight() } else { 1.0 };
         let rows = |graph: &Graph, arrows: &[(u32, u32)], degrees: &Mat| {
             let known = (known.as_slice(), degrees.rows());
-            let relaxed = Relaxed::over_known(graph, arrows, &flips.weights, known);
-            relaxed.neighbour_rows(flips.shares, degrees, unit)
+            let relaxed = Relaxed::over_known(graph, arrows, &flips.weights, flips.shares, known);
+            relaxed.neighbour_rows(degrees, unit)
         };
         let average = |graph: &Graph, arrows: &[(u32, u32)]| {
-            Relaxed::without_loops(graph, arrows, &flips.weights).averaging(flips.shares)
+            Relaxed::without_loops(graph, arrows, &flips.weights, flips.shares).averaging()
         };
         let (degrees, incoming) = bases.degrees();
         let back = directed.then(|| {
@@ -123,10 +122,10 @@ impl FittedLhs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Dataset;
     use crate::graph::synth::SynthConfig;
+    use crate::graph::{Dataset, Labelled};
     use crate::models::lhs::Lhs;
-    use crate::models::{Model, NodeClassifier};
+    use crate::models::{Goal, Model, NodeClassifier};
     use crate::training::{Auto, Task};
 
     const PAIRS: [(u32, u32); 4] = [(0, 9), (2, 41), (5, 77), (30, 60)];
@@ -196,7 +195,16 @@ mod tests {
             let nodes: Vec<u32> = candidates.iter().map(|pair| pair.0).collect();
             let classes = nodes.iter().map(|&node| labels.get(node as usize).unwrap()).collect();
             let targets = Labelled { nodes, classes };
-            let slopes = model.gradient_of_flips(graph, dataset.features(), &candidates, &targets).unwrap();
+            // Every other candidate is flipped in part already.
+            let given: Vec<f32> = (0..candidates.len()).map(|place| 0.4 * (place % 2) as f32).collect();
+            let question = FlipQuestion {
+                candidates: &candidates,
+                shares: &given,
+                targets: &targets,
+                goal: Goal::AtEachNode,
+            };
+            let slopes = model.gradient_of_flips(graph, dataset.features(), &question);
+            let slopes = slopes.unwrap();
             let loss = |shares: &[f32]| {
                 let scores = scores(&dataset, &model, &candidates, shares);
                 let of_node = |(&node, &class): (&u32, &u32)| {
@@ -210,8 +218,8 @@ mod tests {
             for (place, slope) in slopes.iter().enumerate() {
                 const H: f32 = 0.01;
                 let at = |share: f32| {
-                    let mut shares = vec![0.0; candidates.len()];
-                    shares[place] = share;
+                    let mut shares = given.clone();
+                    shares[place] += share;
                     loss(&shares)
                 };
                 let measured = (4.0 * at(H) - 3.0 * at(0.0) - at(2.0 * H)) / (2.0 * f64::from(H));

@@ -26,9 +26,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FittedModel, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, settings};
+use super::{FittedModel, FlipQuestion, Model, ModelInfo, NodeClassifier, SavedModel, SearchSpace, settings};
 use crate::error::{Error, Result};
-use crate::graph::{Features, Graph, Labelled};
+use crate::graph::{Features, Graph};
 use crate::linalg::Mat;
 use crate::linalg::random::derive;
 use crate::structure::{Bases, Choices, FittedStructure, Structure, StructureConfig, settle};
@@ -452,13 +452,12 @@ impl NodeClassifier for FittedLhs {
         &self,
         graph: &Graph,
         features: &Features,
-        candidates: &[(u32, u32)],
-        targets: &Labelled,
+        question: &FlipQuestion<'_>,
     ) -> Result<Option<Vec<f32>>> {
         if self.channels.rows > 0 {
             return Ok(None);
         }
-        self.gradient_of_flips(graph, features, candidates, targets).map(Some)
+        self.gradient_of_flips(graph, features, question).map(Some)
     }
 
     fn edge_trust(&self) -> Option<EdgeTrust> {
