@@ -5,10 +5,10 @@
 //! search in inverted lists, whose recall is measured (`linalg::neighbours_in_lists`).
 //! The result is an ordinary weighted [`Graph`], so all that works on graphs works on it.
 
-use crate::error::Result;
-use crate::graph::{Graph, Labels};
 use serde::{Deserialize, Serialize};
 
+use crate::error::Result;
+use crate::graph::{Graph, Labels};
 use crate::linalg::{Found, Likeness, Mat, SparseMat, neighbours, neighbours_in_lists, neighbours_of};
 use crate::training::Auto;
 

@@ -11,6 +11,8 @@ use crate::training::{DataSizes, MemoryPlan};
 
 /// Neighbours that are thought of where the data says how many there are.
 const USUAL_NEAR: usize = 16;
+/// Numbers in buffers that threads keep for reuse, as measured: so many a node, and at most.
+const KEPT_BUFFERS: (usize, u64) = (1500, 1 << 26);
 /// Columns that are found together of profiles.
 const EIGEN_BLOCK: usize = 16;
 /// Matrices that the tape keeps of each code.
@@ -61,8 +63,9 @@ fn in_batches(config: &Lhs, sizes: &DataSizes, batch: usize) -> Amounts {
     let learned = kept + product([nodes, 4 * near]) + product([nodes, hops, base]) + entries;
     let width = Count::from(features) + of_edges + product([hops, base]);
     let codes = hops + directions + 1;
+    let most = [profiles, found, joined, learned].into_iter().max().unwrap_or_default();
     Amounts {
-        prepared: [profiles, found, joined, learned].into_iter().max().unwrap_or_default(),
+        prepared: most + product([nodes, KEPT_BUFFERS.0]).min(Count(KEPT_BUFFERS.1)),
         parameters: width * config.hidden + product([codes, config.hidden, classes]),
         activations: (width * 3usize + product([codes, config.hidden, CODE_COPIES])) * batch,
     }
