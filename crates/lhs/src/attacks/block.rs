@@ -116,7 +116,7 @@ pub(super) fn num_pairs(nodes: usize) -> usize {
 fn drawn(nodes: usize, count: usize, seed: u64) -> impl Iterator<Item = (u32, u32)> {
     let number = move |stretch: usize| {
         let place = (stretch as u128) << 32 | u128::from(derive(seed, &[stretch as u64]) >> 32);
-        (place * num_pairs(nodes) as u128 / count as u128 >> 32) as usize
+        ((place * num_pairs(nodes) as u128 / count as u128) >> 32) as usize
     };
     let (mut low, mut row_ends) = (0, nodes.saturating_sub(1));
     (0..count).map(number).map(move |number| {
